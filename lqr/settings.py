@@ -1,0 +1,160 @@
+"""One ``Settings`` object for the whole program, read from ``LQR_*`` environment variables or keyword arguments.
+
+It decides nothing about stages; it only holds validated values and, for ``auto`` ones, the choice made and its
+reason (``Settings.reasons``), which the start-up log prints once.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from lqr.errors import SettingsError
+
+Profile = Literal["auto", "cpu", "gpu", "server"]
+RouteSetting = Literal["auto", "simple", "complex"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _default_home() -> Path:
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "lqr"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every knob of the program. Names become environment variables: ``top_k`` is ``LQR_TOP_K``."""
+
+    profile: Profile = "auto"
+    home: Path = field(default_factory=_default_home)  # stores and indexes live here
+    collection: str = "agriculture"  # the collection asked when none is named
+    knowledge: Path = ROOT / "knowledge"  # knowledge/<collection> is indexed on the first start
+    models: Path = ROOT / "models"  # fine-tuned classifiers that ship with the project
+
+    llm: str = "composer"  # composer | fake | smollm2 | PATH.gguf | Hub id | http(s)://host/v1#model
+    llm_slots: int = 2  # parallel answers of the in-process model
+    llm_context: int = 2048  # tokens, prompt and answer together
+    llm_max_tokens: int = 220
+    llm_timeout: float = 60.0  # seconds, for a server
+
+    embedder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    embedder_revision: str = "main"
+    threads: int = 0  # torch threads; 0 = as many as physical cores
+
+    top_k: int = 5  # passages the writer sees
+    candidates: int = 20  # hits each retriever returns before fusion
+    rrf_k: int = 60  # the constant of reciprocal rank fusion (Cormack et al. 2009)
+    expand: int = 3  # first-step passages d_i that make second-step queries
+    route: RouteSetting = "auto"
+    relevance_threshold: float = 0.5
+    refusal_threshold: float = 0.5
+
+    max_question_chars: int = 2000
+    history_turns: int = 8
+    host: str = "127.0.0.1"
+    port: int = 7860
+    queue_size: int = 64
+    log_answers: bool = False
+
+    reasons: tuple[str, ...] = ()  # filled by resolve(); not a setting
+
+    @classmethod
+    def load(cls, **overrides: Any) -> Settings:
+        """Read the environment, apply ``overrides``, validate, and resolve ``auto``.
+
+        Raises:
+            SettingsError: an ``LQR_*`` variable or keyword is unknown, or a value is out of range.
+        """
+        known = {f.name: f for f in fields(cls) if f.name != "reasons"}
+        values: dict[str, Any] = {}
+        for name, raw in os.environ.items():
+            if not name.startswith("LQR_"):
+                continue
+            key = name[4:].lower()
+            if key not in known:
+                raise SettingsError(f"unknown setting {name}; known are {', '.join('LQR_' + k.upper() for k in sorted(known))}")
+            values[key] = raw
+        for key, value in overrides.items():
+            if key not in known:
+                raise SettingsError(f"unknown setting {key!r}")
+            if value is not None:
+                values[key] = value
+        typed = {key: _convert(key, value, getattr(_DEFAULTS, key)) for key, value in values.items()}
+        return replace(cls(), **typed).validate().resolve()
+
+    def validate(self) -> Settings:
+        """Check ranges and choices; returns self.
+
+        Raises:
+            SettingsError: naming the setting and what it may be.
+        """
+        if self.profile not in get_args(Profile):
+            raise SettingsError(f"LQR_PROFILE is {self.profile!r}; it may be {', '.join(get_args(Profile))}")
+        if self.route not in get_args(RouteSetting):
+            raise SettingsError(f"LQR_ROUTE is {self.route!r}; it may be {', '.join(get_args(RouteSetting))}")
+        for name, low, high in _RANGES:
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise SettingsError(f"LQR_{name.upper()} is {value}; it must be between {low} and {high}")
+        return self
+
+    def resolve(self) -> Settings:
+        """Turn ``auto`` into a profile, with the reason. torch is only imported if a GPU could be present."""
+        if self.profile != "auto":
+            return replace(self, reasons=(f"profile {self.profile}: set by LQR_PROFILE",))
+        if self.llm.startswith(("http://", "https://")):
+            return replace(self, profile="server", reasons=("profile server: LQR_LLM is an address",))
+        if _cuda_available():
+            return replace(self, profile="gpu", reasons=("profile gpu: CUDA device found",))
+        return replace(self, profile="cpu", reasons=("profile cpu: no CUDA device found",))
+
+
+_RANGES: tuple[tuple[str, float, float], ...] = (
+    ("llm_slots", 1, 64),
+    ("llm_context", 256, 131072),
+    ("llm_max_tokens", 16, 4096),
+    ("llm_timeout", 1, 3600),
+    ("threads", 0, 256),
+    ("top_k", 1, 50),
+    ("candidates", 1, 1000),
+    ("rrf_k", 1, 1000),
+    ("expand", 0, 20),
+    ("relevance_threshold", 0, 1),
+    ("refusal_threshold", 0, 1),
+    ("max_question_chars", 10, 100000),
+    ("history_turns", 0, 200),
+    ("port", 0, 65535),
+    ("queue_size", 1, 10000),
+)
+
+
+def _convert(key: str, value: Any, default: Any) -> Any:
+    try:
+        if isinstance(default, bool):
+            if isinstance(value, bool):
+                return value
+            if str(value).lower() in ("1", "true", "yes", "on"):
+                return True
+            if str(value).lower() in ("0", "false", "no", "off", ""):
+                return False
+            raise ValueError("not a yes or no")
+        if isinstance(default, Path):
+            return Path(value).expanduser()
+        return type(default)(value)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"LQR_{key.upper()} is {value!r}: {error}") from error
+
+
+def _cuda_available() -> bool:
+    # A driver leaves this file behind; without it the two-second import of torch would be for nothing.
+    if not (Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidia0").exists() or Path("/dev/dxg").exists()):
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+_DEFAULTS = Settings()
