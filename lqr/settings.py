@@ -15,6 +15,7 @@ from lqr.errors import SettingsError
 
 Profile = Literal["auto", "cpu", "gpu", "server"]
 RouteSetting = Literal["auto", "simple", "complex"]
+Precision = Literal["auto", "nf4", "bf16", "float32"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -37,8 +38,10 @@ class Settings:
     llm: str = "composer"  # composer | fake | smollm2 | PATH.gguf | Hub id | http(s)://host/v1#model
     llm_slots: int = 2  # parallel answers of the in-process model
     llm_context: int = 2048  # tokens, prompt and answer together
+    llm_prompt_tokens: int = 400  # a CPU reads about 150 tokens a second before the first word; raise it on a GPU
     llm_max_tokens: int = 220
     llm_timeout: float = 60.0  # seconds, for a server
+    llm_precision: Precision = "auto"  # of a transformers model; auto = nf4 on CUDA, float32 on a CPU
 
     embedder: str = "sentence-transformers/all-MiniLM-L6-v2"
     embedder_revision: str = "main"
@@ -73,6 +76,8 @@ class Settings:
         for name, raw in os.environ.items():
             if not name.startswith("LQR_"):
                 continue
+            if name in _SECRETS:
+                continue
             key = name[4:].lower()
             if key not in known:
                 raise SettingsError(f"unknown setting {name}; known are {', '.join('LQR_' + k.upper() for k in sorted(known))}")
@@ -95,6 +100,8 @@ class Settings:
             raise SettingsError(f"LQR_PROFILE is {self.profile!r}; it may be {', '.join(get_args(Profile))}")
         if self.route not in get_args(RouteSetting):
             raise SettingsError(f"LQR_ROUTE is {self.route!r}; it may be {', '.join(get_args(RouteSetting))}")
+        if self.llm_precision not in get_args(Precision):
+            raise SettingsError(f"LQR_LLM_PRECISION is {self.llm_precision!r}; it may be {', '.join(get_args(Precision))}")
         for name, low, high in _RANGES:
             value = getattr(self, name)
             if not low <= value <= high:
@@ -112,9 +119,13 @@ class Settings:
         return replace(self, profile="cpu", reasons=("profile cpu: no CUDA device found",))
 
 
+# Read where it is used and never stored: a Settings object is logged and written into result files.
+_SECRETS = frozenset({"LQR_LLM_KEY"})
+
 _RANGES: tuple[tuple[str, float, float], ...] = (
     ("llm_slots", 1, 64),
     ("llm_context", 256, 131072),
+    ("llm_prompt_tokens", 100, 131072),
     ("llm_max_tokens", 16, 4096),
     ("llm_timeout", 1, 3600),
     ("threads", 0, 256),

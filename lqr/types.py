@@ -16,7 +16,7 @@ RouteLabel = Literal["simple", "complex"]
 Role = Literal["user", "assistant"]
 Support = Literal["quoted", "supported", "partial", "unsupported"]
 ConfidenceLevel = Literal["rich", "thin", "none"]
-TurnKind = Literal["standalone", "follow_up", "topic_change", "small_talk", "meta", "empty", "too_long"]
+TurnKind = Literal["standalone", "follow_up", "topic_change", "small_talk", "meta", "unclear", "empty", "too_long"]
 
 
 @dataclass(frozen=True, slots=True)

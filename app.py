@@ -1,0 +1,114 @@
+"""The chat at http://127.0.0.1:7860: ``python app.py``, and the file that a Space starts.
+
+Everything is set by ``LQR_*`` variables (``lqr/settings.py``). Whatever prevents a start is said in one line, exit code 1.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import socket
+import sys
+from collections.abc import Callable
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read once, when gradio is imported
+
+from lqr.errors import LqrError
+from lqr.settings import Settings
+
+log = logging.getLogger("lqr")
+
+
+def main() -> int:
+    """Load, index if need be, and serve until interrupted; returns the exit code."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger().handlers[0].setLevel(logging.INFO)  # some libraries set their own loggers to DEBUG when imported
+    for chatty in ("httpx", "httpcore", "sentence_transformers"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    try:
+        serve(Settings.load())
+    except LqrError as error:
+        return _give_up(str(error))
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+            return _give_up(
+                f"can't write {error.filename or ''}: {error.strerror}; free space there, or set LQR_HOME to another folder"
+            )
+        raise
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def serve(settings: Settings) -> None:
+    """Build the application and run the page.
+
+    Raises:
+        LqrError: a part is missing or the port is taken; the message says what to do.
+    """
+    host, port = address(settings)
+    _check_port(host, port)  # before minutes of indexing, not after
+    from lqr.app import build
+    from lqr.ui import chat, theme
+
+    application = build(settings, progress=_progress())
+    try:
+        for line in application.startup:
+            log.info(line)
+        page = chat.build(application)
+        _, url, _ = page.launch(
+            server_name=host, server_port=port, quiet=True, prevent_thread_lock=True, **theme.launch_options()
+        )
+        log.info("open %s", url)
+        page.block_thread()
+    finally:
+        application.close()
+
+
+def address(settings: Settings) -> tuple[str, int]:
+    """Where to listen: ``LQR_HOST`` and ``LQR_PORT``, else what the host of a Space says, else this machine only."""
+    environment = os.environ
+    on_space = "0.0.0.0" if "SPACE_ID" in environment else settings.host
+    host = settings.host if "LQR_HOST" in environment else environment.get("GRADIO_SERVER_NAME", on_space)
+    given = environment.get("GRADIO_SERVER_PORT") or environment.get("PORT")
+    port = int(given) if given and given.isdigit() and "LQR_PORT" not in environment else settings.port
+    return host, port
+
+
+def _check_port(host: str, port: int) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except (OSError, OverflowError) as error:
+            raise LqrError(
+                f"can't listen on {host}:{port} ({error}); stop what runs there, or set LQR_PORT or LQR_HOST"
+            ) from None
+
+
+def _progress() -> Callable[[str, int, int], None]:
+    """A bar in the terminal for each step of the first start."""
+    from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
+
+    bars: dict[str, tqdm] = {}
+
+    def show(what: str, done: int, total: int) -> None:
+        if what not in bars:
+            bars[what] = tqdm(total=total, desc=what, unit="", leave=True)
+        bar = bars[what]
+        bar.total = total
+        bar.update(done - bar.n)
+        if done >= total:
+            bar.close()
+
+    return show
+
+
+def _give_up(message: str) -> int:
+    print(f"lqr: {message}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Puts the stages together into an :class:`Application`; the UI, the CLI and the evaluation all start here.
+
+Decides which weights fill which role and says why in ``startup``. Launches nothing and prints nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lqr.classifiers.complexity import RuleComplexity
+from lqr.classifiers.relevance import CrossEncoderRelevance, RelevanceModel, RuleRelevance
+from lqr.conversation import Rewriter
+from lqr.corpus.ingest import ingest
+from lqr.corpus.profile import FILE_NAME, Profile, load_profile
+from lqr.corpus.store import Store
+from lqr.entities import EntityFinder
+from lqr.errors import StoreError
+from lqr.grounding.refusal import Gate, load_weights
+from lqr.pipeline import Pipeline
+from lqr.retrieval.dense import Embedder, load_embedder
+from lqr.retrieval.layered import LayeredRetrieval
+from lqr.retrieval.retriever import Retriever
+from lqr.retrieval.tokenizer import tokenize
+from lqr.settings import Settings
+from lqr.writing.composer import Composer
+from lqr.writing.factory import load_language_model
+from lqr.writing.model_writer import ModelWriter
+
+OnProgress = Callable[[str, int, int], None]  # (what, done, total)
+
+
+@dataclass(frozen=True)
+class Application:
+    """Everything that serves one collection. ``startup`` holds the lines of the start-up log, each with its reason."""
+
+    pipeline: Pipeline
+    store: Store
+    retriever: Retriever
+    profile: Profile
+    settings: Settings
+    startup: tuple[str, ...]
+
+    def close(self) -> None:
+        """Release the store and a language model, if one is loaded."""
+        if self.pipeline.model_writer is not None:
+            self.pipeline.model_writer.model.close()
+        self.store.close()
+
+
+def build(
+    settings: Settings, *, collection: str | None = None, progress: OnProgress | None = None, embedder: Embedder | None = None
+) -> Application:
+    """Open (on the first start: make) the collection and load the models.
+
+    Raises:
+        LqrError: a part is missing; the message says which and what to do.
+    """
+    began = time.perf_counter()
+    name = collection or settings.collection
+    lines = list(settings.reasons)
+    folder = collection_folder(settings, name)
+    knowledge = settings.knowledge / name
+    profile = load_profile(knowledge if (knowledge / FILE_NAME).is_file() else folder)
+    _limit_threads(settings)
+    embedder = embedder or load_embedder(settings)
+    lines.append(f"embedder {embedder.name}: {getattr(embedder, 'reason', 'given by the caller')}")
+    store = Store.open(folder)
+    if knowledge.is_dir():
+        report = ingest([knowledge], store, (lambda p: progress("reading", p.done, p.total)) if progress else None, prune=True)
+        if changed := report.added + report.replaced + report.removed:
+            lines.append(f"knowledge {name}: {changed} documents taken in or removed, {len(report.failed)} unreadable")
+        lines.extend(f"knowledge {name}: {source} left out, {reason}" for source, reason in report.failed)
+    elif store.count() == 0:
+        store.close()
+        raise StoreError(f"collection {name!r} is empty: run `lqr ingest PATH --collection {name}`, or name one that exists")
+    retriever = Retriever.open(
+        store, embedder, settings, folder, (lambda done, total: progress("embedding", done, total)) if progress else None
+    )
+    relevance, why = _relevance(settings, retriever)
+    lines.append(f"relevance {relevance.name}: {why}")
+    documents = store.documents()
+    entities = EntityFinder(profile, [document.title for document in documents])
+    complexity = RuleComplexity(entities)
+    lines.append(f"complexity {complexity.name}: no trained classifier in models/complexity")
+    gate_weights = load_weights(settings.models / "gate")
+    model = load_language_model(settings)
+    why = "named by LQR_LLM" if model else "no language model is named, so sentences are quoted"
+    lines.append(f"writer {model.name if model else 'composer'}: {why}")
+    pipeline = Pipeline(
+        settings=settings,
+        store=store,
+        retriever=retriever,
+        profile=profile,
+        rewriter=Rewriter(
+            profile, [d.title for d in documents], max_chars=settings.max_question_chars, history_turns=settings.history_turns
+        ),
+        complexity=complexity,
+        layered=LayeredRetrieval(retriever, settings),
+        relevance=relevance,
+        composer=Composer(relevance.score, retriever.encode),
+        gate=Gate(profile, retriever.rarity, tokenize, threshold=settings.refusal_threshold, weights=gate_weights),
+        entities=entities,
+        model_writer=ModelWriter(model, prompt_tokens=settings.llm_prompt_tokens, max_tokens=settings.llm_max_tokens)
+        if model
+        else None,
+    )
+    lines.append(f"passages {len(retriever)} of {len(documents)} documents in {name}")
+    lines.append(f"ready in {time.perf_counter() - began:.1f} s")
+    return Application(pipeline, store, retriever, profile, settings, tuple(lines))
+
+
+def collection_folder(settings: Settings, name: str) -> Path:
+    """Where the store of collection ``name`` lives.
+
+    Raises:
+        StoreError: the name could leave the folder of collections.
+    """
+    if not name or not all(c.isalnum() or c in "-_" for c in name):
+        raise StoreError(f"collection name {name!r}: use letters, digits, - and _ only")
+    return settings.home / "collections" / name
+
+
+def _relevance(settings: Settings, retriever: Retriever) -> tuple[RelevanceModel, str]:
+    folder = settings.models / "relevance"
+    if (folder / "config.json").is_file():
+        device = "cuda" if settings.profile == "gpu" else "cpu"
+        return CrossEncoderRelevance(folder, device=device), "models/relevance"
+    return RuleRelevance(retriever.encode, tokenize), "no trained classifier in models/relevance"
+
+
+def _limit_threads(settings: Settings) -> None:
+    if settings.threads:
+        import torch
+
+        torch.set_num_threads(settings.threads)

@@ -1,0 +1,289 @@
+"""Walks files and folders into a store: find, read, split, keep.
+
+Each file is one transaction, so that a kill at any moment leaves whole files; a second run skips what is done. One bad
+file is named in the report and never stops the rest. Ingest knows no index: those see the store's generation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from lqr.corpus.passages import split
+from lqr.corpus.readers import ReadLimits, clean_source, numbered_source, read_bytes, suffix_of
+from lqr.corpus.store import IdTakenError, Store
+from lqr.errors import ReadError, StoreError
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1  # raise it when readers or passages change: files are then read again though their bytes are the same
+# Files of a folder of documents that are about the folder, or hold test questions whose answers must not be found.
+_NOT_DOCUMENTS = re.compile(
+    r"(?:readme|licen[cs]e|changelog|contributing|code_of_conduct|authors)(?:[._-][a-z]{2})?\.\w+|questions\.jsonl?(?:\.gz)?",
+    re.I,
+)
+
+FileOutcome = Literal["added", "unchanged", "replaced", "duplicate", "failed", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestProgress:
+    """One file is done: its source, what became of it, and how many of how many."""
+
+    done: int
+    total: int
+    source: str
+    outcome: FileOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of every file. Sources are as the store has them; counts are of documents."""
+
+    added: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    removed: int = 0  # documents whose file, or whose record in it, is gone
+    passages: int = 0  # passages written
+    duplicates: tuple[tuple[str, str], ...] = ()  # (source, source of the document that is the same)
+    failed: tuple[tuple[str, str], ...] = ()  # (source, reason)
+    truncated: tuple[tuple[str, str], ...] = ()  # (source, what was left out)
+    skipped: Mapping[str, int] = field(default_factory=dict)  # reason -> number of files
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    path: Path
+    source: str
+    root: str
+
+
+def ingest(
+    paths: Sequence[Path],
+    store: Store,
+    progress: Callable[[IngestProgress], None] | None = None,
+    *,
+    prune: bool = False,
+    limits: ReadLimits = ReadLimits(),  # noqa: B008
+) -> IngestReport:
+    """Take files and folders into ``store``.
+
+    A document's source is its path below the ingested folder (a file given by itself: its name). The same source with
+    other content replaces the old document. ``prune`` removes the documents of files that are no longer in the
+    folders given; files from elsewhere stay.
+
+    Raises:
+        ReadError: one of ``paths`` does not exist.
+        StoreError: the store can't be written; what was reported as done stays.
+    """
+    skipped: Counter[str] = Counter()
+    found = _find(paths, skipped)
+    run = _Run(store, limits, progress, len(found))
+    if prune:  # before reading: a file that was moved must not look like a duplicate of itself
+        run.prune({_root_key(path) for path in paths if path.is_dir()}, {item.source for item in found})
+    marked = store.marked_files()
+    for number, item in enumerate(found, start=1):
+        run.file(item, number, marked)
+    run.retry_twins()
+    return run.report(skipped)
+
+
+class _Run:
+    """The tallies of one call."""
+
+    def __init__(self, store: Store, limits: ReadLimits, progress: Callable[[IngestProgress], None] | None, total: int) -> None:
+        self.store = store
+        self.limits = limits
+        self.progress = progress
+        self.total = total
+        self.counts: Counter[str] = Counter()
+        self.twins: list[tuple[_Found, str, str]] = []  # (file, source, id of the document that is the same)
+        self.duplicates: list[tuple[str, str]] = []
+        self.failed: list[tuple[str, str]] = []
+        self.truncated: list[tuple[str, str]] = []
+
+    def prune(self, roots: set[str], sources: set[str]) -> None:
+        for source, (_, root) in self.store.marked_files().items():
+            if root in roots and source not in sources:
+                self.counts["removed"] += self.store.delete_source(source)
+                self._tell(0, source, "removed")
+
+    def file(self, item: _Found, number: int, marked: Mapping[str, tuple[str, str]]) -> None:
+        try:
+            outcome = self._take(item, marked)
+        except (ReadError, IdTakenError) as error:
+            self.failed.append((item.source, str(error)))
+            outcome = "failed"
+        except StoreError:  # no further file could be kept either
+            raise
+        except Exception as error:  # a fault of a reader must not cost the other files
+            log.exception("the reader failed on %s", item.source)
+            self.failed.append(
+                (item.source, f"{item.source}: the reader failed ({type(error).__name__}: {error}); please report it")
+            )
+            outcome = "failed"
+        self._tell(number, item.source, outcome)
+
+    def retry_twins(self) -> None:
+        """Read duplicates again whose twin was replaced later in the same run, as when two files swap their contents."""
+        twins, self.twins = self.twins, []
+        here = {info.id: info.source for info in self.store.documents()}
+        lost = {item.source: item for item, _, document_id in twins if document_id not in here}
+        self.duplicates = [(source, here[i]) for item, source, i in twins if item.source not in lost]
+        for item in lost.values():
+            self.file(item, self.total, {})
+        here = {info.id: info.source for info in self.store.documents()} if lost else here
+        self.duplicates += [(source, here[i]) for _, source, i in self.twins if i in here]
+
+    def _take(self, item: _Found, marked: Mapping[str, tuple[str, str]]) -> FileOutcome:
+        data = _bytes(item, self.limits)
+        digest = f"{FORMAT}:{hashlib.sha256(data).hexdigest()}"
+        if marked.get(item.source) == (digest, item.root):
+            self.counts["unchanged"] += len(self.store.sources_of(item.source))
+            return "unchanged"
+        documents = read_bytes(data, source=item.source, limits=self.limits)
+        split_documents = [(document, split(document)) for document in documents]
+        outcomes: Counter[str] = Counter()
+        written = 0
+        duplicates: list[tuple[str, str]] = []
+        with self.store.transaction():
+            before = self.store.sources_of(item.source)
+            gone = before.keys() - {document.source for document in documents}
+            for source in gone:
+                self.store.delete(before[source])
+            for document, passages in split_documents:
+                outcome = self.store.add(document, passages, file=item.source)
+                outcomes[outcome] += 1
+                if outcome == "duplicate":
+                    duplicates.append((document.source, document.id))
+                elif outcome != "unchanged":
+                    written += len(passages)
+            if not duplicates:  # a duplicate must be looked at again: its twin may be deleted
+                self.store.mark_file(item.source, digest, item.root)
+        self.counts.update(outcomes)
+        self.counts["passages"] += written
+        self.counts["removed"] += len(gone)
+        self.twins.extend((item, source, document_id) for source, document_id in duplicates)
+        notes = [
+            (document.source, str(document.metadata["truncated"])) for document in documents if "truncated" in document.metadata
+        ]
+        self.truncated.extend(notes)
+        return _summary(outcomes, bool(gone))
+
+    def _tell(self, done: int, source: str, outcome: FileOutcome) -> None:
+        if self.progress is not None:
+            self.progress(IngestProgress(done, self.total, source, outcome))
+
+    def report(self, skipped: Mapping[str, int]) -> IngestReport:
+        return IngestReport(
+            added=self.counts["added"],
+            unchanged=self.counts["unchanged"],
+            replaced=self.counts["replaced"],
+            removed=self.counts["removed"],
+            passages=self.counts["passages"],
+            duplicates=tuple(self.duplicates),
+            failed=tuple(self.failed),
+            truncated=tuple(self.truncated),
+            skipped=dict(skipped),
+        )
+
+
+def _summary(outcomes: Counter[str], gone: bool) -> FileOutcome:
+    """One word for a file of many records."""
+    if outcomes["replaced"] or gone or (outcomes["added"] and outcomes["unchanged"]):
+        return "replaced"
+    for outcome in ("added", "unchanged"):
+        if outcomes[outcome]:
+            return "added" if outcome == "added" else "unchanged"
+    return "duplicate"
+
+
+def _bytes(item: _Found, limits: ReadLimits) -> bytes:
+    try:
+        with item.path.open("rb") as stream:
+            return stream.read(limits.bytes + 1)
+    except OSError as error:
+        raise ReadError(f"{item.source}: can't be opened ({error.strerror}); check its permissions") from error
+
+
+def _find(paths: Sequence[Path], skipped: Counter[str]) -> list[_Found]:
+    """Every file to read, in order, each under a source of its own."""
+    found: list[_Found] = []
+    seen: set[Path] = set()
+    used: set[str] = set()
+
+    def take(path: Path, name: str, root: str) -> None:
+        real = path.resolve()
+        if real in seen:
+            return
+        seen.add(real)
+        source = first = clean_source(name)
+        number = 1
+        while source in used:  # names that became equal by cleaning, or come from two folders
+            number += 1
+            source = numbered_source(first, number)
+        used.add(source)
+        found.append(_Found(path, source, root))
+
+    for path in paths:
+        if path.is_dir():
+            for file in _walk(path, skipped):
+                take(file, file.relative_to(path).as_posix(), _root_key(path))
+        elif path.exists():
+            take(path, path.name, "")
+        else:
+            raise ReadError(f"{clean_source(path.name)}: no such file or folder; check the path")
+    return found
+
+
+def _walk(root: Path, skipped: Counter[str]) -> list[Path]:
+    """The readable files below ``root``, sorted; what is skipped is counted by its reason."""
+    files: list[Path] = []
+    real_root = root.resolve()
+    for folder, folders, names in os.walk(root, followlinks=False):
+        skipped["hidden"] += sum(name.startswith(".") for name in folders)
+        skipped["symbolic link to a folder"] += sum(
+            (Path(folder) / name).is_symlink() for name in folders if not name.startswith(".")
+        )
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder) / name
+            reason = _reason_to_skip(path, real_root)
+            if reason:
+                skipped[reason] += 1
+            else:
+                files.append(path)
+    for reason in [reason for reason, count in skipped.items() if not count]:
+        del skipped[reason]
+    return sorted(files)
+
+
+def _reason_to_skip(path: Path, real_root: Path) -> str:
+    name = path.name
+    if name.startswith((".", "~$")):
+        return "hidden"
+    if not suffix_of(name):
+        return "unsupported type"
+    if _NOT_DOCUMENTS.fullmatch(name):
+        return "about the folder"
+    try:
+        if path.is_symlink() and not path.resolve().is_relative_to(real_root):
+            return "symbolic link out of the folder"
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "not a file"  # a pipe would block for ever
+    except (OSError, RuntimeError):  # a link to nothing, or to itself
+        return "broken symbolic link"
+    return ""
+
+
+def _root_key(folder: Path) -> str:
+    """A folder's mark in the store: enough to tell it from others, without writing its path down."""
+    return hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:12]

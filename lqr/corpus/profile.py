@@ -1,0 +1,169 @@
+"""A collection's profile (``collection.toml``): its name, examples, refusal texts and the kinds of thing in its scope.
+
+One pipeline serves any domain because everything that is about farming, and not about question answering, stands in
+this file. A folder without one gets the empty profile. Knows nothing of passages or models.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lqr.errors import SettingsError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE_NAME = "collection.toml"
+_KEYS = {"title", "description", "language", "examples", "refusal", "not_held", "scope", "classes"}
+
+
+@dataclass(frozen=True, slots=True)
+class NotHeld:
+    """A wish that no document of this collection can meet (``words``), and the sentence that says so."""
+
+    words: tuple[str, ...]
+    unless: tuple[str, ...]
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A scope term found in a text. ``thing`` is its first name, ``kind`` its group (``animal``, ``crop``...)."""
+
+    kind: str
+    thing: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """See ``knowledge/agriculture/collection.toml`` for the meaning of each field."""
+
+    name: str = ""
+    title: str = ""
+    description: str = ""
+    language: str = "en"
+    examples: tuple[str, ...] = ()
+    refusal: Mapping[str, str] = field(default_factory=dict)
+    not_held: tuple[NotHeld, ...] = ()
+    scope: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    classes: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+
+    @cached_property
+    def _lexicons(self) -> dict[str, tuple[re.Pattern[str] | None, dict[str, list[tuple[str, str]]]]]:
+        return {"scope": _lexicon(self.scope), "classes": _lexicon(self.classes)}
+
+    def mentions(self, text: str, *, classes: bool = False) -> list[Mention]:
+        """Scope terms in ``text`` (or class terms, with ``classes=True``), longest first at each place, in order."""
+        pattern, things = self._lexicons["classes" if classes else "scope"]
+        if pattern is None:
+            return []
+        found = []
+        for match in pattern.finditer(text):
+            for kind, thing in things[match.group().lower()]:
+                found.append(Mention(kind, thing, match.group(), match.start(), match.end()))
+        return found
+
+    def things(self, text: str) -> dict[str, set[str]]:
+        """Scope terms of ``text`` by kind: ``{"animal": {"sheep"}}``."""
+        result: dict[str, set[str]] = {}
+        for mention in self.mentions(text):
+            result.setdefault(mention.kind, set()).add(mention.thing)
+        return result
+
+    def cannot_hold(self, question: str, language: str = "en") -> str | None:
+        """The sentence for a wish that the documents can't meet (prices, forecasts...), or None."""
+        lowered = question.lower()
+        for entry in self.not_held:
+            if any(_has(lowered, word) for word in entry.words) and not any(_has(lowered, word) for word in entry.unless):
+                return entry.texts.get(language) or entry.texts.get("en")
+        return None
+
+    def text(self, key: str, language: str = "en") -> str:
+        """A refusal text in ``language``, else in English, else the built-in one."""
+        if key == "refusal":
+            return self.refusal.get(language) or self.refusal.get("en") or _BUILT_IN["refusal"]
+        return self.refusal.get(f"{key}_{language}") or self.refusal.get(f"{key}_en") or _BUILT_IN[key]
+
+
+_BUILT_IN = {
+    "refusal": "The documents here do not answer this question.",
+    "near": "What they do hold nearby:",
+    "rephrase": "You could ask about one of these, or put the question in other words.",
+}
+
+
+def load_profile(folder: Path) -> Profile:
+    """Read ``folder/collection.toml``; an absent file is an empty profile named after the folder.
+
+    Raises:
+        SettingsError: the file is not TOML, or a key is unknown or of the wrong shape.
+    """
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return Profile(name=folder.name, title=folder.name)
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path.name} of collection {folder.name}: {error}") from error
+    unknown = set(raw) - _KEYS
+    if unknown:
+        raise SettingsError(
+            f"{path.name} of collection {folder.name}: unknown {', '.join(sorted(unknown))}; known are {', '.join(sorted(_KEYS))}"
+        )
+    try:
+        return Profile(
+            name=folder.name,
+            title=str(raw.get("title", folder.name)),
+            description=str(raw.get("description", "")),
+            language=str(raw.get("language", "en")),
+            examples=tuple(map(str, raw.get("examples", ()))),
+            refusal={str(k): str(v) for k, v in raw.get("refusal", {}).items()},
+            not_held=tuple(_not_held(entry) for entry in raw.get("not_held", ())),
+            scope=_groups(raw.get("scope", {})),
+            classes=_groups(raw.get("classes", {})),
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise SettingsError(
+            f"{path.name} of collection {folder.name}: {error!r}; see knowledge/agriculture/{FILE_NAME} for the layout"
+        ) from error
+
+
+def _not_held(entry: Mapping[str, Any]) -> NotHeld:
+    texts = {k: str(v) for k, v in entry.items() if k not in ("words", "unless")}
+    return NotHeld(tuple(w.lower() for w in entry["words"]), tuple(w.lower() for w in entry.get("unless", ())), texts)
+
+
+def _groups(raw: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    groups = {}
+    for kind, things in raw.items():
+        if not all(isinstance(names, list) and names for names in things):
+            raise TypeError(f"{kind} must be a list of lists of names")
+        groups[kind] = tuple(tuple(map(str, names)) for names in things)
+    return groups
+
+
+def _lexicon(groups: Mapping[str, Sequence[Sequence[str]]]) -> tuple[re.Pattern[str] | None, dict[str, list[tuple[str, str]]]]:
+    things: dict[str, list[tuple[str, str]]] = {}
+    for kind, entries in groups.items():
+        for names in entries:
+            for name in names:
+                things.setdefault(name.lower(), []).append((kind, names[0]))
+    if not things:
+        return None, things
+    longest_first = sorted(things, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", re.IGNORECASE), things
+
+
+def _has(text: str, phrase: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None

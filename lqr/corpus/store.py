@@ -1,0 +1,308 @@
+"""The truth about a collection: its documents and passages in one SQLite file, each change in one transaction.
+
+``generation`` grows with every change, in the same transaction, so that an index built from the store can tell
+whether it is stale. The store knows no index and no file format. One connection behind a lock serves all threads;
+other processes may read meanwhile (write-ahead log).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from lqr.corpus.sqlite import REBUILD, connect, connect_read_only, explained
+from lqr.errors import StoreError
+from lqr.types import Block, Document, Passage
+
+Outcome = Literal["added", "unchanged", "replaced", "duplicate"]
+
+FILE_NAME = "store.sqlite3"
+_PASSAGES = """
+    SELECT p.id, p.document_id, d.title, p.section, p.text, p.position, p.start, p."end", p.kind, p.page, p.metadata
+    FROM passages p JOIN documents d ON d.id = p.document_id
+"""
+
+
+class IdTakenError(StoreError):
+    """The id of a document belongs to another source with another text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document as a list of them shows it; ``passages`` and ``characters`` are counts."""
+
+    id: str
+    title: str
+    source: str
+    passages: int
+    characters: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    media_type: str = "text/plain"
+
+
+class Store:
+    """Documents and passages of one collection; open it with :meth:`open`, use it as a context manager."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = threading.RLock()
+        self._depth = 0
+
+    @classmethod
+    def open(cls, folder: Path, *, read_only: bool = False) -> Store:
+        """Open the store in ``folder``, creating or migrating it unless ``read_only``.
+
+        Raises:
+            StoreError: absent (read only), locked, damaged, of a newer version, or not writable.
+        """
+        path = folder / FILE_NAME
+        connection = connect_read_only(path) if read_only else connect(path)
+        return cls(connection, path)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; harmless when already closed."""
+        with self._lock:
+            self._connection.close()
+
+    @property
+    def generation(self) -> int:
+        """Grows by one with every change."""
+        return int(self._rows("SELECT generation FROM state")[0][0])
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make several changes one: all are kept, or none when the block raises. Other threads wait meanwhile.
+
+        Raises:
+            StoreError: locked by another process, no space, read only, or damaged.
+        """
+        with self._lock, explained(self.path):
+            if self._depth:
+                yield
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._depth += 1
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # the first error tells more; SQLite may have rolled back by itself
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth -= 1
+
+    def add(self, document: Document, passages: Sequence[Passage], *, file: str | None = None) -> Outcome:
+        """Keep ``document`` with its passages.
+
+        ``unchanged``: it is here as it is. ``duplicate``: the same content is here under another source
+        (``document(document.id).source``). ``replaced``: another document had its source, or its id, and is gone.
+        ``file`` is the source of the file that a record came from; by default the document's own source.
+
+        Raises:
+            IdTakenError: another source holds another text under the same id.
+            StoreError: the file can't be written.
+        """
+        digest = _digest(document, passages)
+        with self.transaction():
+            same_id = self._row("SELECT source, digest, text FROM documents WHERE id = ?", document.id)
+            same_source = self._row("SELECT id FROM documents WHERE source = ?", document.source)
+            if same_id and same_id[0] == document.source and same_id[1] == digest:
+                return "unchanged"
+            if same_id and same_id[0] != document.source:
+                if same_id[2] != document.text:
+                    raise IdTakenError(
+                        f"{document.source}: its id {document.id!r} is taken by another text, {same_id[0]}; make ids unique"
+                    )
+                if same_source:
+                    self._remove(same_source[0])
+                return "duplicate"
+            for old in {row[0] for row in (same_source, (document.id,) if same_id else None) if row}:
+                self._remove(old)
+            self._insert(document, passages, digest, file or document.source)
+            return "replaced" if same_source or same_id else "added"
+
+    def delete(self, document_id: str) -> bool:
+        """Remove a document with its passages; False when there is none. Its file will be read again when ingested."""
+        with self.transaction():
+            return self._remove(document_id)
+
+    def delete_source(self, document_or_file: str) -> int:
+        """Remove every document that came from the file of this source, and the mark of the file; returns how many."""
+        with self.transaction():
+            ids = [row[0] for row in self._connection.execute("SELECT id FROM documents WHERE file = ?", (document_or_file,))]
+            for document_id in ids:
+                self._remove(document_id)
+            self._connection.execute("DELETE FROM files WHERE source = ?", (document_or_file,))
+            return len(ids)
+
+    def mark_file(self, source: str, digest: str, root: str) -> None:
+        """Remember that a file was taken in whole: ``digest`` of its bytes, ``root`` the folder it was found under."""
+        with self.transaction():
+            self._connection.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (source, digest, root))
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def marked_files(self) -> dict[str, tuple[str, str]]:
+        """Digest and root of every file that was taken in whole, by source."""
+        return {source: (digest, root) for source, digest, root in self._rows("SELECT source, digest, root FROM files")}
+
+    def sources_of(self, file: str) -> dict[str, str]:
+        """Document ids by source, of the documents that came from the file of this source."""
+        return dict(self._rows("SELECT source, id FROM documents WHERE file = ?", file))
+
+    def document(self, document_id: str) -> Document:
+        """The document.
+
+        Raises:
+            KeyError: there is none of this id.
+        """
+        row = self._row("SELECT id, title, text, blocks, source, media_type, metadata FROM documents WHERE id = ?", document_id)
+        if row is None:
+            raise KeyError(document_id)
+        identifier, title, text, blocks, source, media_type, metadata = row
+        rebuilt = tuple(
+            Block(k, t, start, end, level, page, tuple(links)) for k, t, start, end, level, page, links in json.loads(blocks)
+        )
+        return Document(identifier, title, text, rebuilt, source, media_type, json.loads(metadata))
+
+    def documents(self) -> list[DocumentInfo]:
+        """All documents, by source."""
+        rows = self._rows(
+            "SELECT d.id, d.title, d.source, COUNT(p.id), LENGTH(d.text), d.metadata, d.media_type "
+            "FROM documents d LEFT JOIN passages p ON p.document_id = d.id GROUP BY d.id ORDER BY d.source"
+        )
+        return [
+            DocumentInfo(i, title, source, n, length, json.loads(meta), media)
+            for i, title, source, n, length, meta, media in rows
+        ]
+
+    def passage(self, passage_id: str) -> Passage:
+        """The passage.
+
+        Raises:
+            KeyError: there is none of this id.
+        """
+        row = self._row(_PASSAGES + "WHERE p.id = ?", passage_id)
+        if row is None:
+            raise KeyError(passage_id)
+        return _passage(row)
+
+    def passages(self, ids: Iterable[str]) -> list[Passage]:
+        """The passages of ``ids`` in that order; ids whose document was deleted meanwhile are left out."""
+        wanted = list(ids)
+        found: dict[str, Passage] = {}
+        with self._lock:
+            for i in range(0, len(wanted), 500):  # SQLite bounds the number of parameters
+                part = wanted[i : i + 500]
+                marks = ",".join("?" * len(part))
+                found.update((row[0], _passage(row)) for row in self._rows(f"{_PASSAGES}WHERE p.id IN ({marks})", *part))
+        return [found[wanted_id] for wanted_id in wanted if wanted_id in found]
+
+    def all_passages(self) -> list[Passage]:
+        """Every passage, by source and position: the same order however the documents came in."""
+        return [_passage(row) for row in self._rows(_PASSAGES + "ORDER BY d.source, p.position")]
+
+    def count(self) -> int:
+        """How many passages there are."""
+        return int(self._rows("SELECT COUNT(*) FROM passages")[0][0])
+
+    def integrity_check(self) -> None:
+        """Read the whole file and check it.
+
+        Raises:
+            StoreError: naming the first fault.
+        """
+        faults = [row[0] for row in self._rows("PRAGMA integrity_check(1)")]
+        if faults != ["ok"]:
+            raise StoreError(f"{self.path}: damaged ({faults[0]}); {REBUILD}")
+        orphans = self._rows("PRAGMA foreign_key_check")
+        if orphans:
+            raise StoreError(f"{self.path}: damaged (a passage without its document); {REBUILD}")
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        with self._lock, explained(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+    def _row(self, query: str, *values: Any) -> Any:
+        rows = self._rows(query, *values)
+        return rows[0] if rows else None
+
+    def _bump(self) -> None:
+        self._connection.execute("UPDATE state SET generation = generation + 1")
+
+    def _remove(self, document_id: str) -> bool:
+        execute = self._connection.execute
+        execute("DELETE FROM files WHERE source = (SELECT file FROM documents WHERE id = ?)", (document_id,))
+        if execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount == 0:
+            return False
+        self._bump()
+        return True
+
+    def _insert(self, document: Document, passages: Sequence[Passage], digest: str, file: str) -> None:
+        blocks = [[b.kind, b.text, b.start, b.end, b.level, b.page, b.links] for b in document.blocks]
+        self._connection.execute(
+            "INSERT INTO documents (id, source, title, media_type, text, blocks, metadata, digest, file) "
+            "VALUES (:id, :source, :title, :media_type, :text, :blocks, :metadata, :digest, :file)",
+            {
+                "id": document.id,
+                "source": document.source,
+                "title": document.title,
+                "media_type": document.media_type,
+                "text": document.text,
+                "blocks": _json(blocks),
+                "metadata": _json(dict(document.metadata)),
+                "digest": digest,
+                "file": file,
+            },
+        )
+        self._connection.executemany(
+            "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?)",
+            [
+                (p.id, document.id, p.position, _json(p.section), p.text, p.start, p.end, p.kind, p.page, _json(dict(p.metadata)))
+                for p in passages
+            ],
+        )
+        self._bump()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _passage(row: Sequence[Any]) -> Passage:
+    passage_id, document_id, title, section, text, position, start, end, kind, page, metadata = row
+    names = tuple(json.loads(section))
+    return Passage(passage_id, document_id, title, names, text, position, start, end, kind, page, json.loads(metadata))
+
+
+def _digest(document: Document, passages: Sequence[Passage]) -> str:
+    """Of everything kept except the source: a better reader or splitter must count as a change."""
+    content = [
+        document.title,
+        document.text,
+        document.media_type,
+        dict(document.metadata),
+        [asdict(block) for block in document.blocks],
+        [[p.id, p.section, p.start, p.end, p.kind, p.page, dict(p.metadata)] for p in passages],
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,115 @@
+"""Reads a collection's own questions (``questions.jsonl``) and finds their gold passages in the store.
+
+Gold is written as (document, snippet): a person can check it, and it outlives a change of passage boundaries. The ids
+of the passages that hold the snippet are looked up when the file is read. Knows nothing of how questions are answered.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from lqr.corpus.store import Store
+from lqr.errors import ReadError
+from lqr.types import Passage
+
+Kind = Literal["simple", "two_step", "dialogue", "refuse"]
+Expect = Literal["answer", "refuse", "correct"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One user turn. ``gold`` holds, for each needed fact, the ids of the passages that hold it (usually one).
+
+    ``key_facts`` holds, for each fact, the spellings of which one must stand in the answer.
+    """
+
+    question: str
+    standalone: str
+    route: str
+    expect: Expect
+    gold: tuple[tuple[str, ...], ...]
+    key_facts: tuple[tuple[str, ...], ...]
+    must_not: tuple[str, ...]
+    sub_questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A question or a dialogue. ``split`` is ``dev`` (tuned on) or ``test`` (reported)."""
+
+    id: str
+    split: str
+    kind: Kind
+    turns: tuple[Ask, ...]
+
+
+def load(path: Path, store: Store) -> list[Item]:
+    """The items of ``path`` with their gold passages.
+
+    Raises:
+        ReadError: a line is malformed, or a snippet is in no passage of its document.
+    """
+    by_source: dict[str, list[Passage]] = {}
+    sources = {info.id: info.source for info in store.documents()}
+    for passage in store.all_passages():
+        by_source.setdefault(re.sub(r"\.md$", "", sources[passage.document_id]), []).append(passage)
+    items = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            raw = json.loads(line)
+            turns = tuple(_ask(turn, by_source, f"{path.name} line {number}") for turn in raw["turns"])
+            items.append(Item(raw["id"], raw["split"], raw["kind"], turns))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ReadError(f"{path.name} line {number}: {error!r}") from error
+    return items
+
+
+def _ask(turn: dict[str, Any], by_source: dict[str, list[Passage]], where: str) -> Ask:
+    gold = []
+    for mark in turn["gold"]:
+        held = _holding(mark["contains"], by_source.get(mark["document"], ()))
+        if not held:
+            raise ReadError(
+                f"{where}: no passage of {mark['document']} holds {mark['contains']!r}; correct the question or the article"
+            )
+        gold.append(held)
+    return Ask(
+        turn["question"],
+        turn["standalone"],
+        turn["route"],
+        turn["expect"],
+        tuple(gold),
+        tuple(tuple(fact) for fact in turn["key_facts"]),
+        tuple(turn["must_not"]),
+        tuple(turn.get("sub_questions", ())),
+    )
+
+
+def _holding(snippet: str, passages: Sequence[Passage]) -> tuple[str, ...]:
+    wanted = _plain(snippet)
+    exact = tuple(p.id for p in passages if wanted in _plain(p.text))
+    return exact
+
+
+def _plain(text: str) -> str:
+    """Lower case, one kind of dash and space, Markdown links as their text: what a reader may have changed."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"[‐-―−]", "-", text)
+    return re.sub(r"[\s*_`]+", " ", text).strip().lower()
+
+
+def facts_found(ask: Ask, text: str) -> list[bool]:
+    """For each key fact, whether one of its spellings stands in ``text``."""
+    plain = _plain(text)
+    return [any(_plain(spelling) in plain for spelling in fact) for fact in ask.key_facts]
+
+
+def forbidden_found(ask: Ask, text: str) -> list[str]:
+    """The ``must_not`` strings that stand in ``text``."""
+    plain = _plain(text)
+    return [bad for bad in ask.must_not if _plain(bad) in plain]

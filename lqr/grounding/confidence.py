@@ -1,0 +1,44 @@
+"""How much stands behind an answer: rich, thin or none, with the reason in words.
+
+Reads what the gate and the writer found; makes no judgement of its own about the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lqr.types import Claim, Confidence, Hit
+
+RICH = 0.75  # probability of the gate above which one strong passage is enough
+
+
+def confidence(probability: float, claims: Sequence[Claim], kept: Sequence[Hit], *, complex_question: bool = False) -> Confidence:
+    """The level and its reason.
+
+    Args:
+        probability: the gate's.
+        claims: what is said.
+        kept: passages that passed the relevance filter.
+    """
+    cited = {passage_id for claim in claims for passage_id in claim.passages}
+    documents = {hit.passage.document_id for hit in kept if hit.passage.id in cited}
+    strong = [hit for hit in kept if hit.score >= 0.5]
+    marked = [claim for claim in claims if claim.support in ("partial", "unsupported")]
+    if not claims:
+        return Confidence("none", "no passage holds an answer", round(probability, 3))
+    said = (
+        f"{len(cited)} passage{'s' if len(cited) != 1 else ''} from {len(documents)} document{'s' if len(documents) != 1 else ''}"
+    )
+    if marked:
+        return Confidence(
+            "thin",
+            f"{said}; {len(marked)} sentence{'s' if len(marked) != 1 else ''} only partly supported",
+            round(probability, 3),
+        )
+    if complex_question and len(cited) < 2:
+        return Confidence("thin", f"one passage for a question in two parts; {said}", round(probability, 3))
+    if probability >= RICH and (len(strong) >= 2 or len(cited) >= 2):
+        return Confidence("rich", said, round(probability, 3))
+    if probability >= RICH and strong:
+        return Confidence("rich", f"one passage that answers directly; {said}", round(probability, 3))
+    return Confidence("thin", f"{said}, which answer{'s' if len(cited) == 1 else ''} only loosely", round(probability, 3))

@@ -1,0 +1,168 @@
+"""The gate: do the passages hold an answer, and for the thing that was asked about?
+
+Refusing is decided here, from scores and from the question's words, never by the prompt of a language model. The
+features go through one logistic whose weights come from ``models/gate/gate.json`` (fitted on the dev half of the
+questions) or, without it, from the constants below. Knows nothing of how the answer is written.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lqr.corpus.profile import Profile
+from lqr.errors import WeightsError
+from lqr.text import STOPWORDS, content_words, words
+from lqr.types import Hit, Passage
+
+FEATURES = ("evidence", "relevance", "cosine", "coverage", "missing_rare", "weakest_part")
+# Log-odds by hand, used where no fitted gate is installed.
+_DEFAULT = {
+    "bias": -3.2,
+    "evidence": 2.2,
+    "relevance": 1.2,
+    "cosine": 2.5,
+    "coverage": 2.6,
+    "missing_rare": -2.2,
+    "weakest_part": 0.0,
+}
+
+Why = Literal["", "nothing", "not_held", "scope", "thin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``answerable`` with its probability; ``why`` and ``detail`` say what is missing when it is not."""
+
+    answerable: bool
+    probability: float
+    why: Why = ""
+    detail: str = ""
+    features: Mapping[str, float] | None = None
+
+
+class Gate:
+    """Decides whether an answer may be given.
+
+    Args:
+        rarity: inverse document frequency of a stem in the collection, in [0, 1]; 1 for a word that never occurs.
+        stem: the retriever's tokenizer.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        rarity: Callable[[str], float],
+        stem: Callable[[str], Sequence[str]],
+        *,
+        threshold: float = 0.5,
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
+        self._profile, self._rarity, self._stem, self._threshold = profile, rarity, stem, threshold
+        self._weights = dict(weights or _DEFAULT)
+
+    def judge(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        evidence: float,
+        parts: Sequence[float] = (),
+        lead: str = "",
+        language: str = "en",
+    ) -> Verdict:
+        """Judge the kept ``hits`` for ``question``.
+
+        Args:
+            evidence: probability of the best sentence.
+            parts: probability of the best sentence for each sub-question.
+            lead: the best sentence, which may show that a wish such as a price is met after all.
+        """
+        not_held = self._profile.cannot_hold(question, language)
+        if not_held and self._profile.cannot_hold(lead, language) is None:
+            return Verdict(False, 0.02, "not_held", not_held)
+        if not hits:
+            return Verdict(False, 0.01, "nothing")
+        values = self.features(question, hits, evidence, parts)
+        logit = self._weights["bias"] + sum(self._weights.get(name, 0.0) * value for name, value in values.items())
+        probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+        if probability < self._threshold:
+            return Verdict(False, probability, "thin", features=values)
+        return Verdict(True, probability, features=values)
+
+    def features(self, question: str, hits: Sequence[Hit], evidence: float, parts: Sequence[float] = ()) -> dict[str, float]:
+        """The numbers the logistic sees, each about in [0, 1]."""
+        held = {stem for hit in hits for stem in self._stem(f"{hit.passage.indexed_text} {_scope_text(hit.passage)}")}
+        wanted = {
+            stem: self._rarity(stem) for word in content_words(question) if word not in _ASKING for stem in self._stem(word)[:1]
+        }
+        total = sum(wanted.values())
+        missing = {stem: weight for stem, weight in wanted.items() if stem not in held}
+        return {
+            "evidence": evidence,
+            "relevance": max(hit.score for hit in hits),
+            "cosine": max(hit.scores.get("dense", 0.0) for hit in hits),
+            "coverage": 1 - sum(missing.values()) / total if total else 0.0,
+            "missing_rare": max((w for w in missing.values()), default=0.0),
+            "weakest_part": min(parts) if parts else evidence,
+        }
+
+
+def out_of_scope(profile: Profile, question: str, passage: Passage) -> str:
+    """Why ``passage`` must not be used for ``question``: it is about another animal or crop. Empty when it may be.
+
+    "Cattle mixes kill sheep" names both and may; a passage on cattle alone may not answer a question on sheep. A passage
+    that names nothing of the kind is general and may.
+    """
+    asked = profile.things(question)
+    holds = profile.things(f"{passage.heading} {passage.text} {_scope_text(passage)}")
+    for kind, things in asked.items():
+        if kind == "region":
+            continue  # an article on all of China may serve a province; regions are weighed, not barred
+        there = holds.get(kind, set())
+        if there and not there & things:
+            return f"about {', '.join(sorted(there))}, not {', '.join(sorted(things))}"
+    return ""
+
+
+def _scope_text(passage: Passage) -> str:
+    values: list[str] = []
+    for name in ("species", "crop", "region"):
+        value = passage.metadata.get(name)
+        values.extend(map(str, value) if isinstance(value, list | tuple) else [str(value)] if value else [])
+    return " ".join(values)
+
+
+_ASKING = (
+    frozenset(
+        ["question", "answer", "tell", "explain", "mean", "please", "know", "thing", "things", "someone", "people", "anyone"]
+    )
+    | STOPWORDS
+)
+
+
+def load_weights(folder: Path) -> dict[str, float] | None:
+    """The fitted weights of ``folder/gate.json``, or None where none are installed.
+
+    Raises:
+        WeightsError: the file is not a map of the known features.
+    """
+    path = folder / "gate.json"
+    if not path.is_file():
+        return None
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))["weights"]
+        weights = {str(k): float(v) for k, v in raw.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(f"models/gate/gate.json: {error!r}; fit it again with `lqr train gate`") from error
+    if set(weights) - {*FEATURES, "bias"}:
+        raise WeightsError(f"models/gate/gate.json: unknown features {sorted(set(weights) - {*FEATURES, 'bias'})}")
+    return weights
+
+
+def key_terms(question: str) -> list[str]:
+    """The question's content words, for a line such as "nothing here about X"."""
+    return [w for w in words(question) if w not in _ASKING]

@@ -1,0 +1,285 @@
+"""One question's way through the house: rewrite, route, retrieve, expand, filter, write, check, answer.
+
+This module only strings the stages together; each is handed in and can be replaced. It is the method of Layered Query
+Retrieval (Huang et al. 2024, doi 10.3390/app142311014) with the grounding around it. It holds no conversation and no
+user's data: history comes with each call, and everything found on the way goes into the answer's trace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from lqr.classifiers.complexity import ComplexityModel
+from lqr.classifiers.relevance import RelevanceModel
+from lqr.conversation import Rewriter
+from lqr.corpus.profile import Profile
+from lqr.corpus.store import Store
+from lqr.decompose import decompose
+from lqr.errors import Cancelled
+from lqr.grounding.confidence import confidence
+from lqr.grounding.refusal import Gate, Verdict, out_of_scope
+from lqr.replies import language_of, reply
+from lqr.retrieval.layered import LayeredRetrieval, Retrieved
+from lqr.retrieval.retriever import Retriever
+from lqr.settings import RouteSetting, Settings
+from lqr.suggestions import suggest
+from lqr.text import truncate
+from lqr.types import Answer, Claim, Confidence, Event, Hit, Passage, Progress, Rewrite, Route, Source, TextDelta, Trace, Turn
+from lqr.writing.composer import Composer
+from lqr.writing.model_writer import ModelWriter, Written
+
+ANSWERED = ("standalone", "follow_up", "topic_change")
+
+
+def never() -> bool:
+    """The default ``cancelled``: nobody stops this answer."""
+    return False
+
+
+@dataclass
+class _Run:
+    """What has been found so far for one question; becomes the trace."""
+
+    trace: Trace
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.perf_counter() - began, 4)
+
+    def finished(self, **changes: object) -> Trace:
+        return replace(self.trace, seconds={**self.seconds, "total": round(sum(self.seconds.values()), 4)}, **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The stages, put together by :func:`lqr.app.build`. Safe to use from several threads."""
+
+    settings: Settings
+    store: Store
+    retriever: Retriever
+    profile: Profile
+    rewriter: Rewriter
+    complexity: ComplexityModel
+    layered: LayeredRetrieval
+    relevance: RelevanceModel
+    composer: Composer
+    gate: Gate
+    entities: Callable[[str], list[str]]
+    model_writer: ModelWriter | None = None
+
+    def ask(self, question: str, history: Sequence[Turn] = (), *, route: RouteSetting = "auto") -> Answer:
+        """The answer, without the events on the way."""
+        for event in self.stream(question, history, route=route):
+            if isinstance(event, Answer):
+                return event
+        raise AssertionError("stream() always ends with an Answer")
+
+    def stream(
+        self, question: str, history: Sequence[Turn] = (), *, cancelled: Callable[[], bool] = never, route: RouteSetting = "auto"
+    ) -> Iterator[Event]:
+        """Answer ``question``, telling what happens; the last event is the :class:`Answer`.
+
+        Args:
+            history: earlier turns, oldest first, without ``question``.
+            cancelled: asked between stages and between words; True ends the answer.
+            route: ``simple`` or ``complex`` overrides the classifier.
+
+        Raises:
+            Cancelled: ``cancelled()`` said so.
+            LqrError: a stage failed in a way a person can mend.
+        """
+        run = _Run(Trace(standalone=question))
+        yield Progress("reading", "Reading the question")
+        with run.timed("rewrite"):
+            rewritten = self.rewriter.rewrite(question, history)
+        run.trace = replace(run.trace, standalone=rewritten.standalone, turn_kind=rewritten.kind, rewrite_note=rewritten.note)
+        if rewritten.kind not in ANSWERED:
+            yield self._reply(rewritten, question, run)
+            return
+        standalone = rewritten.standalone
+        with run.timed("route"):
+            decided = self._route(standalone, route)
+            parts = decompose(standalone, entities=self.entities) if decided.label == "complex" else None
+        run.trace = replace(run.trace, route=decided, decomposition=parts)
+        _check(cancelled)
+
+        yield Progress(
+            "searching",
+            f"Searching: {truncate(standalone, 90)}"
+            if parts is None
+            else f"Searching in two steps: {truncate(parts.first, 50)} / {truncate(parts.second, 50)}",
+        )
+        with run.timed("retrieve"):
+            found = self.layered.retrieve(standalone, parts)
+        run.trace = replace(run.trace, queries=found.queries, steps=found.steps)
+        _check(cancelled)
+
+        yield Progress("filtering", f"Reading {len(found.hits)} passages")
+        with run.timed("relevance"):
+            kept, dropped = self._filter(standalone, found)
+        run.trace = replace(run.trace, kept=tuple(kept), dropped=tuple(dropped))
+        _check(cancelled)
+
+        with run.timed("compose"):
+            composed = self.composer.compose(standalone, found.parts, kept)
+        with run.timed("gate"):
+            lead = composed.claims[0].text if composed.claims else ""
+            verdict = self.gate.judge(standalone, kept, composed.best, composed.part_scores, lead, language_of(question))
+        if not verdict.answerable:
+            yield self._refusal(verdict, question, [*kept, *dropped], run)
+            return
+
+        written = Written(composed.text, composed.claims, self.composer.name)
+        if self.model_writer is not None:
+            yield Progress("writing", "Writing")
+            with run.timed("write"):
+                for event in self.model_writer.write(standalone, kept, history, composed, cancelled=cancelled):
+                    if isinstance(event, Written):
+                        written = event
+                    else:
+                        yield event
+        yield self._answer(written, verdict, kept, run, complex_question=bool(parts))
+
+    def _route(self, question: str, wanted: RouteSetting) -> Route:
+        wanted = wanted if wanted != "auto" else self.settings.route
+        decided = self.complexity.route(question)
+        if wanted == "auto":
+            return decided
+        return Route(wanted, decided.probability, f"set by hand; the classifier says {decided.label}")
+
+    def _filter(self, question: str, found: Retrieved) -> tuple[list[Hit], list[Hit]]:
+        """Keep what helps (relevance classifier), drop what is about another animal or crop; best first."""
+        texts = [(hit.passage.heading.replace(" > ", ". "), hit.passage.text) for hit in found.hits]
+        scores = self.relevance.score(question, texts)
+        for part in found.parts:
+            scores = [max(a, 0.9 * b) for a, b in zip(scores, self.relevance.score(part, texts), strict=True)]
+        scored = [
+            replace(hit, score=score, scores={**hit.scores, "relevance": round(score, 4)})
+            for hit, score in zip(found.hits, scores, strict=True)
+        ]
+        scored.sort(key=lambda hit: -hit.score)
+        kept: list[Hit] = []
+        dropped: list[Hit] = []
+        for hit in scored:
+            other = out_of_scope(self.profile, question, hit.passage) if not found.parts else ""
+            if other:
+                dropped.append(replace(hit, why=other))
+            elif len(kept) < self.settings.top_k and (hit.score >= self.settings.relevance_threshold or len(kept) < 2):
+                kept.append(hit)
+            else:
+                dropped.append(hit)
+        return kept, dropped
+
+    def _reply(self, rewritten: Rewrite, question: str, run: _Run) -> Answer:
+        text = reply(rewritten.kind, question, self.profile, documents=len(self.store.documents()), note=rewritten.note)
+        suggestions = self.profile.examples[:3] if rewritten.kind in ("meta", "small_talk", "empty", "unclear") else ()
+        return Answer(text, (), (), False, Confidence("none", "not a question"), run.finished(writer="fixed reply"), suggestions)
+
+    def _refusal(self, verdict: Verdict, question: str, near: Sequence[Hit], run: _Run) -> Answer:
+        language = language_of(question)
+        if verdict.why == "not_held":
+            text = verdict.detail
+        else:
+            text = self.profile.text("refusal", language)
+            wrong = next((hit.why for hit in near[:3] if hit.why.startswith("about ")), "")
+            if wrong:
+                text += f" ({wrong})"
+        close = [hit for hit in near if hit.scores.get("dense", 0.0) >= 0.35][:3]
+        headings = list(dict.fromkeys(_section_name(hit.passage) for hit in close))
+        if headings:
+            text += f"\n\n{self.profile.text('near', language)}\n" + "\n".join(f"- {heading}" for heading in headings)
+            text += f"\n\n{self.profile.text('rephrase', language)}"
+        suggestions = suggest([hit.passage for hit in close], set())
+        return Answer(
+            text,
+            (),
+            (),
+            True,
+            Confidence("none", "the documents hold no passage that answers this", round(verdict.probability, 3)),
+            run.finished(writer="refusal gate"),
+            suggestions,
+        )
+
+    def _answer(self, written: Written, verdict: Verdict, kept: Sequence[Hit], run: _Run, *, complex_question: bool) -> Answer:
+        with run.timed("sources"):
+            sources = self._sources(written.claims, kept)
+            cited = {source.document_id for source in sources}
+            used = {(source.document_id, source.section) for source in sources}
+            related = (
+                [
+                    passage
+                    for document in dict.fromkeys(s.document_id for s in sources)
+                    for passage in self.retriever.passages_of(document)
+                ]
+                if cited
+                else []
+            )
+        return Answer(
+            written.text,
+            written.claims,
+            sources,
+            False,
+            confidence(verdict.probability, written.claims, kept, complex_question=complex_question),
+            run.finished(
+                writer=written.writer, removed_citations=written.removed_citations, replaced_claims=written.replaced_claims
+            ),
+            suggest(related, used),
+        )
+
+    def _sources(self, claims: Sequence[Claim], kept: Sequence[Hit]) -> tuple[Source, ...]:
+        passages = {hit.passage.id: hit.passage for hit in kept}
+        quotes: dict[str, list[str]] = {}
+        for claim in claims:
+            for passage_id in claim.passages:
+                found = quotes.setdefault(passage_id, [])
+                found.extend(quote for quote in claim.quotes if quote in passages[passage_id].text and quote not in found)
+        sources = []
+        for number, (passage_id, said) in enumerate(quotes.items(), start=1):
+            passage = passages[passage_id]
+            document = self.store.document(passage.document_id)
+            sources.append(
+                Source(
+                    number,
+                    passage.id,
+                    passage.document_id,
+                    passage.title,
+                    passage.section,
+                    passage.text,
+                    tuple(said),
+                    passage.page,
+                    document.metadata.get("url"),
+                    _references(document.metadata.get("sources")),
+                )
+            )
+        return tuple(sources)
+
+
+def _check(cancelled: Callable[[], bool]) -> None:
+    if cancelled():
+        raise Cancelled("stopped")
+
+
+def _section_name(passage: Passage) -> str:
+    return f"{passage.title}: {passage.section[-1]}" if passage.section else passage.title
+
+
+def _references(sources: object) -> tuple[str, ...]:
+    """The document's own sources as one line each; whatever is not a mapping with a title is left out."""
+    if not isinstance(sources, list | tuple):
+        return ()
+    lines = []
+    for source in sources:
+        if isinstance(source, dict) and source.get("title"):
+            lines.append(", ".join(str(source[key]) for key in ("title", "publisher", "year") if source.get(key)))
+    return tuple(lines)
+
+
+__all__ = ["Pipeline", "TextDelta", "never"]

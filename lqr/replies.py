@@ -1,0 +1,43 @@
+"""The short fixed replies to messages that are not questions, in the asker's language. No logic beyond choosing one."""
+
+from __future__ import annotations
+
+from lqr.corpus.profile import Profile
+from lqr.text import is_cjk
+from lqr.types import TurnKind
+
+_TEXTS: dict[TurnKind, dict[str, str]] = {
+    "small_talk": {"en": "You are welcome. Ask me about {title}.", "zh": "不客气。您可以继续提问：{title}。"},
+    "empty": {"en": "I could not find a question in that. Please write one in words.", "zh": "没有看到问题，请用文字提问。"},
+    "too_long": {
+        "en": "That is too long for one question ({note}). Please shorten it to what you want to know.",
+        "zh": "问题太长（{note}），请缩短。",
+    },
+    "unclear": {
+        "en": "I am not sure what that refers to. Please name it, for example “{example}”",
+        "zh": "我不确定您指的是什么，请说明，例如“{example}”",
+    },
+    "meta": {
+        "en": (
+            "I answer from {count} documents: {title}. {description} Every sentence is quoted from a document and "
+            "says which; what they do not hold, I do not answer. You could ask “{example}”"
+        ),
+        "zh": "我根据 {count} 篇资料回答：{title}。每句话都引自资料并注明出处；资料中没有的，我不回答。您可以问：“{example}”",
+    },
+}
+
+
+def language_of(text: str) -> str:
+    """``zh`` for Chinese, else ``en``."""
+    return "zh" if is_cjk(text) else "en"
+
+
+def reply(kind: TurnKind, message: str, profile: Profile, *, documents: int, note: str = "") -> str:
+    """The reply to a message of ``kind``.
+
+    Raises:
+        KeyError: ``kind`` is one that the pipeline answers.
+    """
+    example = profile.examples[0] if profile.examples else "…"
+    text = _TEXTS[kind][language_of(message)]
+    return text.format(title=profile.title, description=profile.description, count=documents, note=note, example=example)

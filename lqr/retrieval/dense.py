@@ -1,0 +1,223 @@
+"""The dense side: an embedder (sentence-transformers), a cache for query vectors, and exact search in FAISS.
+
+Vectors are float32 of unit length, so that the inner product is the cosine. It knows rows, not passages, and takes the
+weights from ``lqr.weights`` only.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, Protocol
+
+import numpy as np
+
+from lqr.errors import WeightsError
+from lqr.retrieval.bm25 import FloatArray
+from lqr.settings import Settings
+from lqr.weights import WeightsLocation, find_weights
+
+log = logging.getLogger(__name__)
+
+FEW = 8  # texts in one call, such as the questions of one turn, that one thread handles best
+BULK = 64  # texts in one call from which on the faster number format pays for its copy of the model
+_loading = threading.Lock()
+
+
+class Embedder(Protocol):
+    """Anything that turns texts into unit vectors. ``name`` and ``revision`` together stamp the vectors."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, as in ``settings.embedder``."""
+
+    @property
+    def revision(self) -> str:
+        """What changes when the weights change."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> FloatArray:
+        """Unit vectors, float32, shape ``(len(texts), dimension)``. Safe to call from several threads."""
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model, all-MiniLM-L6-v2 by default, from local files only."""
+
+    def __init__(self, name: str, location: WeightsLocation, *, device: str = "cpu") -> None:
+        """Load the model.
+
+        Raises:
+            WeightsError: the folder does not load as a sentence-transformers model.
+        """
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+        try:
+            with _no_progress_bar():
+                self._model = SentenceTransformer(
+                    str(location.path), device=device, local_files_only=True, model_kwargs={"use_safetensors": True}
+                )
+        except Exception as error:  # each library below has its own classes for a broken file
+            raise WeightsError(
+                f"{location.path} does not load as an embedder: {error}; reinstall it or set LQR_EMBEDDER"
+            ) from error
+        self.name = name
+        self.revision = location.revision
+        self.dimension = int(self._model.get_embedding_dimension())
+        self._lock = threading.Lock()  # fast tokenizers must not be used by two threads at once
+        torch.get_num_threads()  # makes torch set up its threads now, not inside the limit below
+        self._pools = ThreadpoolController()
+        capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+        self._fast_bfloat16 = device == "cpu" and bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+        log.info("embedder %s on %s: %s", name, device, location.reason)
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> FloatArray:
+        """Unit vectors, shape ``(len(texts), dimension)``.
+
+        From ``BULK`` texts on, and where the CPU multiplies bfloat16 natively, the network runs in bfloat16. Against
+        float32 on 2,000 passages and 200 questions of HotpotQA: no cosine differs by more than 0.0034, the first five
+        agree in 99.6 %, recall is the same, and it takes 0.7 of the time (avx512_bf16). Questions stay in float32.
+        Fewer than ``FEW`` texts run on one thread: on two busy cores a question then takes 38 ms instead of 240, for the
+        threads of one small product wait for each other longer than they compute.
+        """
+        import torch
+
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        with self._lock:
+            model = self._model
+            if self._fast_bfloat16 and len(texts) >= BULK:
+                model = copy.deepcopy(model).to(torch.bfloat16)
+            # Not torch.set_num_threads: threads that first use torch meanwhile would keep the low number for good.
+            with self._pools.limit(limits=1, user_api="openmp") if len(texts) < FEW else nullcontext():
+                tensor = model.encode(list(texts), batch_size=batch_size, convert_to_tensor=True, show_progress_bar=False)
+        vectors = np.asarray(tensor.float().cpu().numpy(), dtype=np.float32)
+        return _unit(vectors)
+
+
+def load_embedder(settings: Settings) -> SentenceEmbedder:
+    """The embedder that ``settings.embedder`` names, on the profile's device.
+
+    Raises:
+        WeightsError: not found, or damaged.
+    """
+    location = find_weights(settings.embedder, settings=settings, kind="encoder")
+    import torch
+
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    device = "cuda" if settings.profile == "gpu" and torch.cuda.is_available() else "cpu"
+    return SentenceEmbedder(settings.embedder, location, device=device)
+
+
+class QueryCache:
+    """An embedder in front of which the last ``size`` questions are remembered (least recently used goes first).
+
+    One belongs to one retriever and dies with it. Follow-ups and the two retrieval steps ask for the same vectors again.
+    """
+
+    def __init__(self, embedder: Embedder, size: int = 512) -> None:
+        """Wrap ``embedder``; ``size`` vectors are kept."""
+        self._embedder = embedder
+        self._size = size
+        self._vectors: OrderedDict[str, FloatArray] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Unit vectors, shape ``(len(texts), dimension)``; only texts not remembered reach the embedder, once each."""
+        with self._lock:
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known.update(zip(missing, self._embedder.encode(missing), strict=True))
+        with self._lock:
+            for text in texts:
+                self._vectors[text] = known[text]
+                self._vectors.move_to_end(text)
+            while len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)
+        if not texts:
+            return np.zeros((0, self._embedder.dimension), dtype=np.float32)
+        return np.stack([known[text] for text in texts])
+
+
+class DenseIndex:
+    """Exact inner-product search over the rows of a matrix.
+
+    Flat, because it is exact and a hundred thousand passages still take a few milliseconds; approximate indexes would
+    need training and delete unreliably.
+    """
+
+    def __init__(self, vectors: FloatArray, *, device: str = "cpu") -> None:
+        """Index ``vectors``, shape ``(n, dimension)``, unit length; ``device`` is ``cpu`` or ``gpu``."""
+        import faiss
+
+        self.size, dimension = vectors.shape
+        flat = make_faiss(faiss.IndexFlatIP(dimension), device)
+        self._lock = threading.Lock() if flat is not None and device == "gpu" else None  # FAISS on a GPU is for one thread
+        self._index = faiss.IndexIDMap2(flat)
+        self._flat = flat  # IndexIDMap2 holds it without owning it
+        if self.size:
+            rows = np.arange(self.size, dtype=np.int64)
+            self._index.add_with_ids(np.ascontiguousarray(vectors, dtype=np.float32), rows)
+
+    def search(self, queries: FloatArray, k: int) -> list[list[tuple[int, float]]]:
+        """For each query (shape ``(q, dimension)``) its best ``k`` rows as ``(row, cosine)``; equal cosines by row."""
+        k = min(k, self.size)
+        if k <= 0 or not len(queries):
+            return [[] for _ in queries]
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
+        if self._lock:
+            with self._lock:
+                scores, rows = self._index.search(queries, k)
+        else:
+            scores, rows = self._index.search(queries, k)
+        results = []
+        for row_scores, row_ids in zip(scores, rows, strict=True):
+            # FAISS pads with -1 when it finds fewer than k.
+            pairs = [(int(row), float(score)) for row, score in zip(row_ids, row_scores, strict=True) if row >= 0]
+            results.append(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+        return results
+
+
+def make_faiss(index: Any, device: str) -> Any:
+    """The one switch to FAISS on a GPU: ``index`` itself, or its copy there if ``device`` is ``gpu`` and FAISS can."""
+    if device != "gpu":
+        return index
+    import faiss
+
+    if not hasattr(faiss, "StandardGpuResources") or faiss.get_num_gpus() == 0:
+        log.warning("profile gpu, but this FAISS has no GPU: searching on the CPU; install faiss-gpu-cu12 to change that")
+        return index
+    resources = faiss.StandardGpuResources()
+    moved: Any = faiss.index_cpu_to_gpu(resources, 0, index)
+    moved.lqr_resources = resources  # must live as long as the index
+    return moved
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
+
+
+@contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    """transformers draws a bar on stderr for a load of 0.2 s; its switch is global, so it is put back afterwards."""
+    from transformers.utils import logging as transformers_logging
+
+    with _loading:
+        shown = transformers_logging.is_progress_bar_enabled()
+        transformers_logging.disable_progress_bar()
+        try:
+            yield
+        finally:
+            if shown:
+                transformers_logging.enable_progress_bar()

@@ -1,0 +1,215 @@
+"""Questions in, passages out: BM25 and MiniLM fused by reciprocal rank, and the walk over the passage graph.
+
+A search reads one immutable snapshot from start to end; :meth:`Retriever.refresh` builds the next one beside it and swaps
+it in, so searches never wait for an ingest and never see half of one. It does not decide what is relevant.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from lqr.errors import RetrievalError
+from lqr.retrieval.bm25 import FloatArray, best
+from lqr.retrieval.dense import Embedder, QueryCache
+from lqr.retrieval.fusion import reciprocal_rank_fusion
+from lqr.retrieval.index import PassageSource, Progress, Snapshot, open_snapshot
+from lqr.retrieval.tokenizer import tokenize
+from lqr.settings import Settings
+from lqr.types import Hit, Passage
+
+Mode = Literal["hybrid", "bm25", "dense", "graph"]
+LENDERS = 20  # best passages that lend to their neighbours in the graph mode
+SHARE = 0.55  # of their score
+MAX_QUERY = 2000  # characters; what follows would only cost time, the embedder reads 256 tokens
+
+
+class Retriever:
+    """Search over one store. All methods may be called from several threads."""
+
+    def __init__(
+        self, store: PassageSource, embedder: Embedder, settings: Settings, folder: Path, progress: Progress | None = None
+    ) -> None:
+        """Load or build the indexes of ``store`` in ``folder / "index"``; see :meth:`open`."""
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._folder = folder
+        self._queries = QueryCache(embedder)
+        self._refreshing = threading.Lock()
+        self._snapshot = self._build(progress)
+
+    @classmethod
+    def open(
+        cls, store: PassageSource, embedder: Embedder, settings: Settings, folder: Path, progress: Progress | None = None
+    ) -> Retriever:
+        """A retriever whose indexes agree with the store.
+
+        Args:
+            folder: the store's folder.
+            progress: called with ``(done, total)`` while passages are embedded.
+
+        Raises:
+            RetrievalError: the store can't be indexed.
+        """
+        return cls(store, embedder, settings, folder, progress)
+
+    def _build(self, progress: Progress | None) -> Snapshot:
+        device = "gpu" if self._settings.profile == "gpu" else "cpu"
+        return open_snapshot(self._store, self._embedder, self._folder, device=device, progress=progress)
+
+    @property
+    def generation(self) -> int:
+        """The store's generation that searches see."""
+        return self._snapshot.generation
+
+    def __len__(self) -> int:
+        """Number of passages that searches see."""
+        return len(self._snapshot.passages)
+
+    def refresh(self, progress: Progress | None = None) -> bool:
+        """Take in the store's changes; returns whether there were any. When it returns, deleted passages are in no index.
+
+        Raises:
+            RetrievalError: the store can't be indexed; searches go on with the old snapshot.
+        """
+        with self._refreshing:
+            if self._store.generation == self._snapshot.generation:
+                return False
+            self._snapshot = self._build(progress)
+            return True
+
+    def search(self, query: str, k: int | None = None, *, mode: Mode = "hybrid") -> list[Hit]:
+        """The best ``k`` passages for ``query`` (``settings.candidates`` by default), best first.
+
+        ``Hit.scores`` always holds ``bm25`` and ``dense`` (the cosine), and ``rrf`` in the hybrid mode; ``score`` is that
+        of the mode. A query without a letter or digit finds nothing.
+
+        ``graph`` is for questions of two steps: each passage scores the mean of its BM25 score and cosine, both as a share of the
+        best one's, and the best ``LENDERS`` lend ``SHARE`` of theirs along the graph's edges.
+        """
+        return self.search_many([query], k, mode=mode)[0]
+
+    def search_many(self, queries: Sequence[str], k: int | None = None, *, mode: Mode = "hybrid") -> list[list[Hit]]:
+        """:meth:`search` for each query, embedded together and answered from the same snapshot.
+
+        Raises:
+            RetrievalError: an unknown ``mode``.
+        """
+        if mode not in get_args(Mode):
+            raise RetrievalError(f"unknown retrieval mode {mode!r}; it may be {', '.join(get_args(Mode))}")
+        k = self._settings.candidates if k is None else k
+        snapshot = self._snapshot
+        results: list[list[Hit]] = [[] for _ in queries]
+        asked = [i for i, query in enumerate(queries) if any(map(str.isalnum, query))]
+        if k <= 0 or not asked or not snapshot.passages:
+            return results
+        texts = [queries[i].strip()[:MAX_QUERY] for i in asked]
+        vectors = self._queries.encode(texts)
+        for i, text, vector in zip(asked, texts, vectors, strict=True):
+            results[i] = self._rank(snapshot, text, vector, k, mode)
+        return results
+
+    def _rank(self, snapshot: Snapshot, query: str, vector: FloatArray, k: int, mode: Mode) -> list[Hit]:
+        if mode == "graph":
+            return self._rank_by_graph(snapshot, query, vector, k)
+        wide = max(k, self._settings.candidates)
+        lexical = snapshot.bm25.scores(tokenize(query))
+        by_bm25 = [row for row, _ in best(lexical, wide, above=0.0)] if mode != "dense" else []
+        by_dense = [row for row, _ in snapshot.dense.search(vector[None, :], wide)[0]] if mode != "bm25" else []
+        fused: dict[int, float] = {}
+        if mode == "hybrid":
+            ids = [[snapshot.passages[row].id for row in rows] for rows in (by_bm25, by_dense)]
+            pairs = reciprocal_rank_fusion(ids, k=self._settings.rrf_k)[:k]
+            fused = {snapshot.rows[passage_id]: score for passage_id, score in pairs}
+            ranked = list(fused)
+        else:
+            ranked = (by_bm25 or by_dense)[:k]
+        hits = []
+        for row in ranked:
+            scores = {"bm25": float(lexical[row]), "dense": float(snapshot.vectors[row] @ vector)}
+            if mode == "hybrid":
+                scores["rrf"] = fused[row]
+            hits.append(Hit(snapshot.passages[row], scores["rrf" if mode == "hybrid" else mode], scores))
+        return hits
+
+    def _rank_by_graph(self, snapshot: Snapshot, query: str, vector: FloatArray, k: int) -> list[Hit]:
+        lexical = snapshot.bm25.scores(tokenize(query))
+        cosines = np.maximum(snapshot.vectors @ vector, 0.0)
+        shares = [scores.astype(np.float64) / max(float(scores.max()), 1e-9) for scores in (lexical, cosines)]
+        own = (shares[0] + shares[1]) / 2
+        lenders = [row for row, _ in best(own, LENDERS, above=0.0)]
+        total = snapshot.graph.spread(own, lenders, SHARE)
+        hits = []
+        for row, score in best(total, k, above=0.0):
+            scores = {"bm25": float(lexical[row]), "dense": float(cosines[row]), "graph": score}
+            hits.append(Hit(snapshot.passages[row], score, scores))
+        return hits
+
+    def expand(self, hits: Sequence[Hit], hops: int = 2, limit: int | None = None, *, query: str = "") -> list[Hit]:
+        """Passages within ``hops`` steps of ``hits`` in the graph, without the hits themselves, best first.
+
+        ``Hit.scores["graph"]`` is the walk's weight, the best hit counting 1; ``why`` tells the way in words. With a ``query``
+        its cosine is in ``scores["dense"]`` and ``score`` is the weight times the cosine: the walk knows no question, and a
+        passage names many things that were not asked for. ``limit`` is ``settings.candidates`` by default.
+        """
+        limit = self._settings.candidates if limit is None else limit
+        snapshot = self._snapshot
+        top = max((hit.score for hit in hits), default=0.0)
+        if top <= 0 or limit <= 0:
+            return []
+        seeds = {hit.passage.id: hit.score / top for hit in hits if hit.score > 0}
+        asked = any(map(str.isalnum, query))
+        reached = snapshot.graph.expand(
+            seeds,
+            hops,
+            limit * 10 if asked else limit,
+            label=lambda passage_id: snapshot.passages[snapshot.rows[passage_id]].heading,
+        )
+        rows = [snapshot.rows[passage_id] for passage_id, _, _ in reached]
+        if not asked:
+            return [
+                Hit(snapshot.passages[row], weight, {"graph": weight}, why)
+                for row, (_, weight, why) in zip(rows, reached, strict=True)
+            ]
+        cosines = snapshot.vectors[rows] @ self._queries.encode([query.strip()[:MAX_QUERY]])[0]
+        found = [
+            Hit(snapshot.passages[row], weight * max(float(cosine), 0.0), {"graph": weight, "dense": float(cosine)}, why)
+            for row, cosine, (_, weight, why) in zip(rows, cosines, reached, strict=True)
+        ]
+        return sorted(found, key=lambda hit: (-hit.score, hit.passage.id))[:limit]
+
+    def passages_of(self, document_id: str) -> list[Passage]:
+        """The passages of a document in reading order; empty if it is not in the index."""
+        return [passage for passage in self._snapshot.passages if passage.document_id == document_id]
+
+    def rarity(self, term: str) -> float:
+        """How rare a term of the tokenizer is: its inverse document frequency over the highest possible, in [0, 1].
+
+        1.0 for a term that no passage holds, about 0 for one that every passage holds.
+        """
+        snapshot = self._snapshot
+        count = len(snapshot.passages)
+        if not count:
+            return 1.0
+        frequency = int((snapshot.bm25.scores([term]) > 0).sum())
+        return 1.0 if not frequency else float(np.log((count + 1) / frequency) / np.log(count + 1))
+
+    def passage_vectors(self, ids: Sequence[str]) -> FloatArray:
+        """The vectors of passages, unit length, shape ``(len(ids), dimension)``.
+
+        Raises:
+            RetrievalError: an id is not in the index.
+        """
+        snapshot = self._snapshot
+        if unknown := [passage_id for passage_id in ids if passage_id not in snapshot.rows]:
+            raise RetrievalError(f"passage {unknown[0]} is not in the index; refresh it, or the document was deleted")
+        return np.asarray(snapshot.vectors[[snapshot.rows[passage_id] for passage_id in ids]], dtype=np.float32)
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Unit vectors of any texts, shape ``(len(texts), dimension)``; not remembered."""
+        return self._embedder.encode(texts)

@@ -1,0 +1,111 @@
+"""Plain-text helpers that several stages share: sentence boundaries, normalisation, content words.
+
+Knows nothing of documents, passages or models.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Abbreviations after which a full stop does not end a sentence; compared in lower case, without the stop.
+_ABBREVIATIONS = frozenset(
+    """
+    e.g i.e etc cf vs approx ca fig figs no nos vol ed eds dr mr mrs ms prof st spp sp var subsp al jr sr inc ltd co dept
+    est min max temp wt avg jan feb mar apr jun jul aug sep sept oct nov dec
+    """.split()
+)
+_END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？；]+[”’」』）]*|\n{2,}|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
+
+STOPWORDS = frozenset(
+    """
+    a an and any are as at be been being but by can could did do does doing done for from had has have having he her hers
+    him his how i if in into is it its itself just may me might mine more most much must my no nor not of off on once one
+    only or our ours out over own same shall she should so some such than that the their theirs them then there these they
+    this those through to too under until up very was we were what when where which while who whom whose why will with
+    would you your yours about after again all also am because before below between both down during each few further get
+    give good here let like make many need other please tell us use used using want way well
+    """.split()
+)
+_WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets ``(start, end)`` of the sentences of ``text``, white space trimmed, in order.
+
+    Splits on Western and CJK terminators and on blank lines; not after abbreviations, initials or inside numbers
+    (``pH 5.5``, ``e.g. maize``, ``Haemonchus sp. in``).
+    """
+    spans: list[tuple[int, int]] = []
+    begin = 0
+    for match in _END.finditer(text):
+        if match.group()[0] == "." and not _ends_sentence(text, match.start(), match.end()):
+            continue
+        _push(text, begin, match.end(), spans)
+        begin = match.end()
+    _push(text, begin, len(text), spans)
+    return spans
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of ``text`` as strings (see :func:`sentence_spans`)."""
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def _push(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        spans.append((start, end))
+
+
+def _ends_sentence(text: str, stop: int, after: int) -> bool:
+    word = re.search(r"[\w.]*$", text[max(0, stop - 12) : stop])
+    token = word.group().lower() if word else ""
+    if token in _ABBREVIATIONS:
+        # "etc." and the like do end a sentence when a capital follows after them
+        following = text[after : after + 2].strip()
+        return token in {"etc", "al"} and following[:1].isupper()
+    if len(token) == 1 and token.isalpha() and text[stop - 1].isupper():
+        return False  # an initial: "H. contortus"
+    if token.isdigit() and len(token) <= 2:
+        line_start = text.rfind("\n", 0, stop) + 1
+        if text[line_start:stop].strip() == token:
+            return False  # "1. First step": a list number
+    following = text[after:].lstrip()[:1]
+    return not (following and following.islower())
+
+
+def normalise(text: str) -> str:
+    """NFKC, control and zero-width and bidi-override characters removed, white space folded, trimmed."""
+    folded = unicodedata.normalize("NFKC", text)
+    kept = (c if not unicodedata.category(c).startswith("C") else (" " if c in "\n\t\r" else "") for c in folded)
+    return re.sub(r"\s+", " ", "".join(kept)).strip()
+
+
+def words(text: str) -> list[str]:
+    """Lower-cased words and numbers (``3.5`` and ``copper-free`` stay whole), in order."""
+    return [match.group().lower() for match in _WORD.finditer(text)]
+
+
+def content_words(text: str) -> list[str]:
+    """Words that carry meaning: stop words dropped, order and repeats kept."""
+    return [word for word in words(text) if word not in STOPWORDS]
+
+
+def is_cjk(text: str) -> bool:
+    """Whether at least a fifth of the letters are Chinese or Japanese."""
+    letters = [c for c in text if c.isalpha()]
+    return bool(letters) and sum(bool(_CJK.match(c)) for c in letters) * 5 >= len(letters)
+
+
+def truncate(text: str, limit: int) -> str:
+    """``text`` cut at a word boundary to at most ``limit`` characters, with an ellipsis when cut."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"

@@ -1,0 +1,125 @@
+"""A question and its answer as the browser keeps them.
+
+The browser is the only memory: the server holds a conversation no longer than one request. What comes back from there
+may have been edited or come from an older version, so it is checked; what does not fit is left out, never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lqr.types import Turn
+
+VERSION = 1
+KEEP = 40  # exchanges; the browser's local storage holds some five megabytes
+MAX_SHOWN = 4000  # characters of a question that are kept and shown
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """``answer`` is ``Answer.to_dict()``; without it there is a ``draft`` (stopped, or under way) or an ``error``."""
+
+    question: str
+    answer: Mapping[str, Any] | None = None
+    draft: str = ""
+    stopped: bool = False
+    error: str = ""
+
+    @property
+    def text(self) -> str:
+        """What was answered, as plain text."""
+        return str(self.answer["text"]) if self.answer else self.draft
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that the browser stores."""
+        return {
+            "question": self.question,
+            "answer": dict(self.answer) if self.answer else None,
+            "draft": self.draft,
+            "stopped": self.stopped,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The exchanges on the page, and those put aside by "New conversation"."""
+
+    exchanges: tuple[Exchange, ...] = ()
+    previous: tuple[Exchange, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that the browser stores."""
+        return {
+            "version": VERSION,
+            "exchanges": [exchange.to_json() for exchange in self.exchanges[-KEEP:]],
+            "previous": [exchange.to_json() for exchange in self.previous[-KEEP:]],
+        }
+
+    @classmethod
+    def from_json(cls, raw: Any) -> Conversation:
+        """Read what the browser sent; anything that is not ours is an empty conversation."""
+        if not isinstance(raw, Mapping) or raw.get("version") != VERSION:
+            return cls()
+        return cls(_exchanges(raw.get("exchanges")), _exchanges(raw.get("previous")))
+
+    def turns(self) -> tuple[Turn, ...]:
+        """The conversation as the pipeline takes it; a question that got no answer is left out with it."""
+        turns: list[Turn] = []
+        for exchange in self.exchanges:
+            if exchange.text.strip():
+                turns += [Turn("user", exchange.question), Turn("assistant", exchange.text)]
+        return tuple(turns)
+
+
+def _exchanges(raw: Any) -> tuple[Exchange, ...]:
+    items = raw if isinstance(raw, Sequence) and not isinstance(raw, str) else ()
+    return tuple(exchange for exchange in map(_exchange, items[-KEEP:]) if exchange is not None)
+
+
+def _exchange(raw: Any) -> Exchange | None:
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("question"), str):
+        return None
+    answer = raw.get("answer")
+    if answer is not None and not is_answer(answer):
+        return None
+    return Exchange(
+        question=raw["question"][:MAX_SHOWN],
+        answer=answer,
+        draft=str(raw.get("draft") or ""),
+        stopped=bool(raw.get("stopped")),
+        error=str(raw.get("error") or ""),
+    )
+
+
+def is_answer(raw: Any) -> bool:
+    """Whether ``raw`` has the shape of ``Answer.to_dict()`` as far as the page reads it."""
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("text"), str):
+        return False
+    trace, confidence = raw.get("trace"), raw.get("confidence")
+    lists = [raw.get("claims"), raw.get("sources"), raw.get("suggestions", [])]
+    return (
+        isinstance(trace, Mapping)
+        and isinstance(confidence, Mapping)
+        and all(isinstance(entry, list | tuple) for entry in lists)
+        and all(isinstance(claim, Mapping) for claim in raw["claims"])
+        and all(isinstance(source, Mapping) and isinstance(source.get("number"), int) for source in raw["sources"])
+        and all(_lists_of_text(source, "section", "quotes", "references") for source in raw["sources"])
+        and isinstance(trace.get("seconds", {}), Mapping)
+        and _lists_of_text(trace, "sub_questions", "queries")
+        and all(_hits(trace.get(key, [])) for key in ("kept", "dropped"))
+    )
+
+
+def _lists_of_text(raw: Mapping[str, Any], *keys: str) -> bool:
+    return all(
+        isinstance(raw.get(key, []), list | tuple) and all(isinstance(entry, str) for entry in raw.get(key, [])) for key in keys
+    )
+
+
+def _hits(raw: Any) -> bool:
+    return isinstance(raw, list | tuple) and all(
+        isinstance(hit, Mapping) and isinstance(hit.get("score"), int | float) for hit in raw
+    )
