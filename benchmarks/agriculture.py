@@ -96,7 +96,7 @@ def _rows(application: Application, item: Item) -> Iterable[dict[str, Any]]:
 
 
 def _row(item: Item, number: int, ask: Ask, answer: Answer, first: float | None, whole: float) -> dict[str, Any]:
-    ranked = [hit.passage.id for hit in sorted((*answer.trace.kept, *answer.trace.dropped), key=lambda hit: -hit.score)]
+    ranked = [hit.passage.id for hit in (*answer.trace.kept, *answer.trace.dropped)]
     places = [min((ranked.index(i) for i in held if i in ranked), default=None) for held in ask.gold]
     shown = {passage for claim in answer.claims for passage in claim.passages}
     route = answer.trace.route
@@ -123,6 +123,7 @@ def _row(item: Item, number: int, ask: Ask, answer: Answer, first: float | None,
         "refused": answer.refused,
         "confidence": f"{answer.confidence.level}: {answer.confidence.reason} ({answer.confidence.probability})",
         "gate_probability": answer.confidence.probability,
+        "gate": dict(answer.trace.gate),
         "facts": facts_found(ask, answer.text),
         "forbidden": forbidden_found(ask, answer.text),
         "steps": answer.trace.steps,

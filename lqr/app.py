@@ -98,9 +98,9 @@ def build(
             profile, [d.title for d in documents], max_chars=settings.max_question_chars, history_turns=settings.history_turns
         ),
         complexity=complexity,
-        layered=LayeredRetrieval(retriever, settings),
+        layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities),
         relevance=relevance,
-        composer=Composer(relevance.score, retriever.encode),
+        composer=Composer(relevance.score_many, retriever.encode),
         gate=Gate(profile, retriever.rarity, tokenize, threshold=settings.refusal_threshold, weights=gate_weights),
         entities=entities,
         model_writer=ModelWriter(model, prompt_tokens=settings.llm_prompt_tokens, max_tokens=settings.llm_max_tokens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lqr.conversation import title_patterns
+from lqr.conversation import Names
 from lqr.corpus.profile import Profile
 
 
@@ -12,18 +12,8 @@ class EntityFinder:
     """Callable: ``finder("Tan sheep in Ningxia") == ["Tan sheep", "Ningxia"]``."""
 
     def __init__(self, profile: Profile, titles: Sequence[str]) -> None:
-        self._profile = profile
-        self._patterns = title_patterns(titles)
+        self._names = Names(profile, titles)
 
     def __call__(self, text: str) -> list[str]:
         """The names in ``text`` as written there, in order, without overlaps."""
-        found: list[tuple[int, int, str]] = []
-        for pattern in self._patterns:
-            found.extend((m.start(), m.end(), m.group()) for m in pattern.finditer(text))
-        found.extend((m.start, m.end, m.text) for m in self._profile.mentions(text))
-        found.sort(key=lambda item: (item[0] - item[1], item[0]))
-        taken: list[tuple[int, int, str]] = []
-        for start, end, name in found:
-            if not any(start < e and s < end for s, e, _ in taken):
-                taken.append((start, end, name))
-        return [name for _, _, name in sorted(taken)]
+        return [name.text for name in self._names.find(text)]

@@ -133,6 +133,8 @@ class Pipeline:
         with run.timed("gate"):
             lead = composed.claims[0].text if composed.claims else ""
             verdict = self.gate.judge(standalone, kept, composed.best, composed.part_scores, lead, language_of(question))
+        _check(cancelled)
+        run.trace = replace(run.trace, gate=dict(verdict.features or {}))
         if not verdict.answerable:
             yield self._refusal(verdict, question, [*kept, *dropped], run)
             return
@@ -146,6 +148,7 @@ class Pipeline:
                         written = event
                     else:
                         yield event
+            _check(cancelled)  # a model that was stopped leaves half a draft, which is no answer
         yield self._answer(written, verdict, kept, run, complex_question=bool(parts))
 
     def _route(self, question: str, wanted: RouteSetting) -> Route:
@@ -156,19 +159,25 @@ class Pipeline:
         return Route(wanted, decided.probability, f"set by hand; the classifier says {decided.label}")
 
     def _filter(self, question: str, found: Retrieved) -> tuple[list[Hit], list[Hit]]:
-        """Keep what helps (relevance classifier), drop what is about another animal or crop; best first."""
+        """Keep what helps (relevance classifier), drop what is about another animal or crop; best first.
+
+        For a complex question the parts take turns: the second hop would otherwise lose its place to five passages that
+        all answer the first.
+        """
         texts = [(hit.passage.heading.replace(" > ", ". "), hit.passage.text) for hit in found.hits]
-        scores = self.relevance.score(question, texts)
-        for part in found.parts:
-            scores = [max(a, 0.9 * b) for a, b in zip(scores, self.relevance.score(part, texts), strict=True)]
+        asked = (question, *found.parts)
+        flat = self.relevance.score_many([(q, text) for q in asked for text in texts])
+        rows = [flat[i * len(texts) : (i + 1) * len(texts)] for i in range(len(asked))]
+        best = [max(column) for column in zip(*rows, strict=True)]
         scored = [
             replace(hit, score=score, scores={**hit.scores, "relevance": round(score, 4)})
-            for hit, score in zip(found.hits, scores, strict=True)
+            for hit, score in zip(found.hits, best, strict=True)
         ]
-        scored.sort(key=lambda hit: -hit.score)
+        order = _take_turns(rows[1:] or rows)
         kept: list[Hit] = []
         dropped: list[Hit] = []
-        for hit in scored:
+        for i in order:
+            hit = scored[i]
             other = out_of_scope(self.profile, question, hit.passage) if not found.parts else ""
             if other:
                 dropped.append(replace(hit, why=other))
@@ -260,6 +269,16 @@ class Pipeline:
                 )
             )
         return tuple(sources)
+
+
+def _take_turns(rows: Sequence[Sequence[float]]) -> list[int]:
+    """Indexes by falling score; with several rows of scores, the best not yet taken of each row in turn."""
+    rankings = [sorted(range(len(row)), key=lambda i, row=row: -row[i]) for row in rows]  # type: ignore[misc]
+    taken: dict[int, None] = {}
+    for place in zip(*rankings, strict=True):
+        for i in place:
+            taken.setdefault(i, None)
+    return list(taken)
 
 
 def _check(cancelled: Callable[[], bool]) -> None:

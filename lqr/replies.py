@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import re
+
 from lqr.corpus.profile import Profile
 from lqr.text import is_cjk
 from lqr.types import TurnKind
 
 _TEXTS: dict[TurnKind, dict[str, str]] = {
-    "small_talk": {"en": "You are welcome. Ask me about {title}.", "zh": "不客气。您可以继续提问：{title}。"},
+    "small_talk": {"en": "{greeting} Ask me about {title}.", "zh": "{greeting}您可以提问：{title}。"},
     "empty": {"en": "I could not find a question in that. Please write one in words.", "zh": "没有看到问题，请用文字提问。"},
     "too_long": {
         "en": "That is too long for one question ({note}). Please shorten it to what you want to know.",
         "zh": "问题太长（{note}），请缩短。",
     },
     "unclear": {
-        "en": "I am not sure what that refers to. Please name it, for example “{example}”",
-        "zh": "我不确定您指的是什么，请说明，例如“{example}”",
+        "en": "I am not sure what that refers to. Please name it{example}.",
+        "zh": "我不确定您指的是什么，请说明{example}。",
     },
     "meta": {
         "en": (
             "I answer from {count} documents: {title}. {description} Every sentence is quoted from a document and "
-            "says which; what they do not hold, I do not answer. You could ask “{example}”"
+            "says which; what they do not hold, I do not answer{example}."
         ),
-        "zh": "我根据 {count} 篇资料回答：{title}。每句话都引自资料并注明出处；资料中没有的，我不回答。您可以问：“{example}”",
+        "zh": "我根据 {count} 篇资料回答：{title}。每句话都引自资料并注明出处；资料中没有的，我不回答{example}。",
     },
 }
+
+
+_EXAMPLE = {"en": ", for example “{}”", "zh": "，例如“{}”"}
+_GREETING = {"en": ("Hello.", "You are welcome."), "zh": ("您好。", "不客气。")}
+_GREETS = re.compile(r"^\W*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|你好|您好)", re.IGNORECASE)
 
 
 def language_of(text: str) -> str:
@@ -38,6 +45,13 @@ def reply(kind: TurnKind, message: str, profile: Profile, *, documents: int, not
     Raises:
         KeyError: ``kind`` is one that the pipeline answers.
     """
-    example = profile.examples[0] if profile.examples else "…"
-    text = _TEXTS[kind][language_of(message)]
-    return text.format(title=profile.title, description=profile.description, count=documents, note=note, example=example)
+    language = language_of(message)
+    text = _TEXTS[kind][language].format(
+        title=profile.title,
+        description=profile.description,
+        count=documents,
+        note=note,
+        example=_EXAMPLE[language].format(profile.examples[0]) if profile.examples else "",
+        greeting=_GREETING[language][0 if _GREETS.match(message) else 1],
+    )
+    return text.replace("  ", " ")  # a collection may have no description

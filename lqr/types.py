@@ -193,6 +193,7 @@ class Trace:
     steps: int = 0  # retrieval calls made
     kept: tuple[Hit, ...] = ()
     dropped: tuple[Hit, ...] = ()
+    gate: Mapping[str, float] = field(default_factory=dict)  # what the refusal gate weighed
     writer: str = ""
     removed_citations: int = 0
     replaced_claims: int = 0
@@ -234,6 +235,7 @@ class Answer:
                 "steps": self.trace.steps,
                 "kept": [_hit_dict(hit) for hit in self.trace.kept],
                 "dropped": [_hit_dict(hit) for hit in self.trace.dropped],
+                "gate": dict(self.trace.gate),
                 "writer": self.trace.writer,
                 "removed_citations": self.trace.removed_citations,
                 "replaced_claims": self.trace.replaced_claims,

@@ -400,6 +400,7 @@ def test_a_number_from_elsewhere_in_the_passage_is_not_supported() -> None:
 
 def test_nothing_to_check() -> None:
     assert verify("Yes.", [passage("Ewes eat hay.")]) == "unsupported"
+    assert verify("Ewes eat hay?", [passage("Ewes eat hay.")]) == "unsupported"
     assert verify("Ewes eat hay.", []) == "unsupported"
     assert check_claim("Ewes eat hay.", []) == ()
     assert verify("Ewes eat hay.", [passage("")]) == "unsupported"

@@ -36,7 +36,7 @@ def test_first_place_of_a_repeat_counts() -> None:
 
 
 def test_weights_must_match() -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="argument 2"):
         reciprocal_rank_fusion([["a"]], weights=[1.0, 2.0])
 
 

@@ -118,6 +118,26 @@ def test_hub_is_capped() -> None:
     assert len(graph.edges("hub-0")) == MAX_EDGES
 
 
+def test_spread_equals_the_slow_one() -> None:
+    matrix = sparse.random(40, 40, density=0.1, format="csr", random_state=2, dtype=np.float32)
+    ids = [f"p{i:02}" for i in range(40)]
+    graph = PassageGraph(ids, matrix, np.zeros(matrix.nnz, dtype=np.int32), ["leads to"])
+    own = np.random.default_rng(4).uniform(size=40)
+    lenders = [3, 9, 17]
+    expected = own.copy()
+    for row in range(40):
+        expected[row] += max((own[s] * w * 0.4 for s in lenders for t, w, _ in graph.edges(ids[s]) if t == ids[row]), default=0.0)
+    assert (expected > own).any()
+    np.testing.assert_allclose(graph.spread(own, lenders, 0.4), expected, rtol=1e-6)
+    np.testing.assert_array_equal(graph.spread(own, [], 0.4), own)
+
+
+def test_a_shown_term_is_a_word_not_its_stem() -> None:
+    texts = ["Use plenty of lubricants here." if i in (4, 8) else f"word{i}." for i in range(50)]
+    table = rare_terms([p for i, text in enumerate(texts) for p in document(f"d{i}", "T", ("", text, ()))[1]])
+    assert "lubricants" in {term.text for term in table.rare}
+
+
 def test_unknown_seeds_and_empty_graph() -> None:
     assert build(document("a", "A", ("", "x", ()))).expand({"nothing": 1.0}) == []
     assert PassageGraph.build([], {}.__getitem__).expand({"a": 1.0}) == []

@@ -82,9 +82,7 @@ def test_finds(make: Callable[[], Retriever], mode: str) -> None:
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_hybrid_is_the_fusion_of_both_scored_by_hand(
-    make: Callable[[], Retriever], fake: HashingEmbedder, store: MemoryStore
-) -> None:
+def test_hybrid_is_the_fusion_of_both(make: Callable[[], Retriever], fake: HashingEmbedder, store: MemoryStore) -> None:
     retriever, query = make(), "zinc for lame sheep on acid soils"
     passages = store.all_passages()
     cosines = fake.encode([p.indexed_text for p in passages]) @ fake.encode([query])[0]
@@ -220,9 +218,10 @@ def test_kill_at_any_file_operation_leaves_old_or_new(
         def kill(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patch:
             patch.setattr(*((Path, "rename") if broken == "rename" else (os, "replace")), kill)
-            make()
+            with pytest.raises(KeyboardInterrupt):
+                make()
         manifest = json.loads((current(tmp_path) / "manifest.json").read_text())
         assert manifest["stamp"]["generation"] == len(TEXTS)
     assert make().search("orf", 1)[0].passage.id == "orf-0"
@@ -287,6 +286,14 @@ def test_expand(make: Callable[[], Retriever]) -> None:
     assert scored.score == pytest.approx(scored.scores["graph"] * scored.scores["dense"])
     assert retriever.expand(hits, limit=0) == []
     assert retriever.expand(hits, hops=0) == []
+
+
+def test_graph_mode_lends_to_what_a_good_passage_links_to(make: Callable[[], Retriever], store: MemoryStore) -> None:
+    store.add("orf", "Scabby mouth", "Lips get sore.", ("xylem.md",))
+    store.add("xylem", "Bluetongue", "Midges carry it.")
+    first, second = make().search("scabby mouth and sore lips", 2, mode="graph")
+    assert (first.passage.document_id, second.passage.document_id) == ("orf", "xylem")
+    assert first.score == first.scores["graph"] >= second.score > second.scores["bm25"] == 0.0  # no word in common
 
 
 def test_vectors(make: Callable[[], Retriever], fake: HashingEmbedder, store: MemoryStore) -> None:

@@ -130,7 +130,7 @@ def test_open_document_only_by_a_source_of_the_conversation(page: ChatPage) -> N
 
 def test_queue_and_slots_come_from_the_settings(page: ChatPage) -> None:
     blocks: gr.Blocks = page.blocks  # type: ignore[attr-defined]
-    assert blocks._queue.max_pending_size if hasattr(blocks._queue, "max_pending_size") else blocks._queue.max_size == 7
+    assert blocks._queue.max_size == 7
     answering = [fn for fn in blocks.fns.values() if fn.concurrency_id == "answers"]
     assert len(answering) == 3
     assert {fn.concurrency_limit for fn in answering} == {2}

@@ -12,40 +12,10 @@ from lqr.ui import document, markup, views
 from lqr.ui.exchange import Conversation, Exchange, is_answer
 from lqr.ui.texts import EN, LANGUAGES, choose
 
-TAGS = {
-    "p",
-    "br",
-    "ul",
-    "ol",
-    "li",
-    "a",
-    "span",
-    "strong",
-    "mark",
-    "article",
-    "section",
-    "header",
-    "div",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "blockquote",
-    "details",
-    "summary",
-    "dl",
-    "dt",
-    "dd",
-    "table",
-    "tbody",
-    "tr",
-    "td",
-    "small",
-    "button",
-    "nav",
-    "pre",
-}
+TAGS = set(
+    "p br ul ol li a span strong mark article section header div h2 h3 h4 h5 h6 blockquote details summary "
+    "dl dt dd table tbody tr td small button nav pre".split()
+)
 
 
 class Reader(HTMLParser):

@@ -43,9 +43,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def fake_hub(
-    monkeypatch: pytest.MonkeyPatch, cache: Path | None, hub: Path | None, commit: str = "c0ffee" * 7
-) -> list[dict[str, Any]]:
+COMMIT = "c0ffee" * 7
+
+
+def fake_hub(monkeypatch: pytest.MonkeyPatch, cache: Path | None, hub: Path | None) -> list[dict[str, Any]]:
     """Stand in for huggingface_hub: what it has in its cache and what it would download."""
     calls: list[dict[str, Any]] = []
 
@@ -61,7 +62,7 @@ def fake_hub(
             calls.append({"repo": repo, "revision": revision, "timeout": timeout})
             if hub is None:
                 raise OSError("network is unreachable")
-            return SimpleNamespace(sha=commit)
+            return SimpleNamespace(sha=COMMIT)
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(snapshot_download=snapshot_download, HfApi=HfApi))
     return calls
@@ -120,12 +121,12 @@ def test_hub_pins_the_commit_and_takes_no_pickles_or_code(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    calls = fake_hub(monkeypatch, None, write_model(tmp_path / "hub" / ("c0ffee" * 7)))
+    calls = fake_hub(monkeypatch, None, write_model(tmp_path / "hub" / COMMIT))
     found = find_weights("owner/repo", settings=settings)
     assert (found.origin, found.revision) == ("hub", "c0ffeec0ffee")
     _, asked, fetched = calls
     assert asked["timeout"] <= 5
-    assert fetched["revision"] == "c0ffee" * 7
+    assert fetched["revision"] == COMMIT
     assert "*.safetensors" in fetched["allow_patterns"]
     assert not any(pattern.endswith((".bin", ".pkl", ".py", ".pt")) for pattern in fetched["allow_patterns"])
 

@@ -1,6 +1,6 @@
 """A scripted pipeline and the documents it quotes, for tests of the page.
 
-Scripts are picked by a word in the question: ``slow`` streams for a minute, ``hostile`` answers with every string that
+Scripts are picked by a word in the question: ``slow`` streams for minutes, ``hostile`` answers with every string that
 should stay text, ``fail`` raises, ``nothing`` refuses. Everything else is answered from one small article.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -140,7 +140,7 @@ class ScriptedPipeline:
                 if cancelled():
                     raise Cancelled("stopped")
                 yield TextDelta(word + " ")
-                time.sleep(0.1 if "slow" in question else self.pause)
+                time.sleep(0.3 if "slow" in question else self.pause)
             finished = True
             yield _answer(question, text)
         finally:
@@ -161,34 +161,13 @@ def _answer(question: str, text: str) -> Answer:
     refused = "nothing" in question
     sources = () if refused else _sources()
     hostile = "hostile" in question
-    claims = (
-        (
-            Claim(
-                "Sheep store copper in the liver for weeks before any sign shows.",
-                (sources[1].id,),
-                "partial",
-                (COPPER[1],),
-                "the source says weeks or months",
-            ),
-        )
-        if sources
-        else ()
-    )
+    claims: tuple[Claim, ...] = ()
+    if sources:
+        stored = "Sheep store copper in the liver for weeks before any sign shows."
+        claims = (Claim(stored, (sources[1].id,), "partial", (COPPER[1],), "the source says weeks or months"),)
     if hostile:
-        first = sources[0]
-        sources = (
-            Source(
-                1,
-                first.id,
-                first.document_id,
-                HOSTILE,
-                (HOSTILE,),
-                HOSTILE,
-                ("pH <5.5",),
-                url="javascript:alert(1)",
-                references=(HOSTILE,),
-            ),
-        )
+        place = {"title": HOSTILE, "section": (HOSTILE,), "text": HOSTILE, "quotes": ("pH <5.5",), "references": (HOSTILE,)}
+        sources = (replace(sources[0], url="javascript:alert(1)", **place),)
     trace = Trace(
         standalone=HOSTILE if hostile else question,
         route=Route("complex", 0.83, "compares two feeds and asks for a reason"),

@@ -28,59 +28,61 @@ class RelevanceModel(Protocol):
     def score(self, question: str, texts: Sequence[Text]) -> list[float]:
         """Probability, for each text under its heading, that it helps to answer ``question``."""
 
+    def score_many(self, pairs: Sequence[tuple[str, Text]]) -> list[float]:
+        """The same for pairs of different questions, in one go."""
+
 
 class CrossEncoderRelevance:
-    """MiniLM (or any sequence classifier with one logit) over ``question [SEP] heading. text``."""
+    """A fine-tuned :class:`~lqr.classifiers.pair_encoder.PairEncoder` over (question, ``heading. text``)."""
 
     def __init__(self, folder: Path, *, device: str = "cpu", max_tokens: int = 192, batch: int = 32) -> None:
         """Load weights and tokenizer from ``folder`` (safetensors only).
 
         Raises:
-            WeightsError: a file is missing or the head has not one output.
+            WeightsError: a file is missing, damaged or of another shape.
         """
         import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers import AutoTokenizer
 
-        self.name = f"cross-encoder ({folder.name})"
-        self._torch = torch
+        from lqr.classifiers.pair_encoder import PairEncoder, encode_pairs
+
+        self.name = f"pair encoder ({folder.name})"
+        self._torch, self._encode_pairs = torch, encode_pairs
         self._max_tokens, self._batch = max_tokens, batch
         # Tokenizers are not safe across threads, and two forwards at once are slower than one after the other on a CPU.
         self._lock = threading.Lock()
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            model = AutoModelForSequenceClassification.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, attn_implementation="eager"
-            )
-        except (OSError, ValueError, RuntimeError) as error:
+            model = PairEncoder.load(folder)
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            reason = (str(error).splitlines() or [repr(error)])[0]
             raise WeightsError(
-                f"models/{folder.name}: cannot be loaded ({str(error).splitlines()[0]}); train it with `lqr train relevance`"
+                f"models/{folder.name} cannot be loaded ({reason}); train it with `lqr train relevance`"
             ) from error
-        if model.config.num_labels != 1:
-            raise WeightsError(f"models/{folder.name}: {model.config.num_labels} outputs, one is needed")
-        self._dtype = _fast_dtype(torch, device)
-        self._model: Any = model.to(device=device, dtype=self._dtype).eval()
+        self._model: Any = model.to(device=device, dtype=_fast_dtype(torch, device)).eval()
         self._device = device
         self._temperature = _temperature(folder)
 
     def score(self, question: str, texts: Sequence[Text]) -> list[float]:
-        """See :class:`RelevanceModel`. Texts are sorted by length inside, so that padding is small."""
-        if not texts:
-            return []
-        joined = [f"{heading}. {text}" if heading else text for heading, text in texts]
-        order = sorted(range(len(joined)), key=lambda i: len(joined[i]))
+        """See :class:`RelevanceModel`."""
+        return self.score_many([(question, text) for text in texts])
+
+    def score_many(self, pairs: Sequence[tuple[str, Text]]) -> list[float]:
+        """Scores for (question, text) pairs of different questions in one go.
+
+        Pairs are sorted by length inside, so that padding is small: one long passage does not slow down fifty sentences.
+        """
+        joined = [(question, f"{heading}. {text}" if heading else text) for question, (heading, text) in pairs]
+        order = sorted(range(len(joined)), key=lambda i: len(joined[i][0]) + len(joined[i][1]))
         scores = [0.0] * len(joined)
         with self._lock, self._torch.inference_mode():
             for begin in range(0, len(order), self._batch):
                 part = order[begin : begin + self._batch]
-                encoded = self._tokenizer(
-                    [question] * len(part),
-                    [joined[i] for i in part],
-                    truncation="longest_first",
-                    max_length=self._max_tokens,
-                    padding=True,
-                    return_tensors="pt",
-                ).to(self._device)
-                logits = self._model(**encoded).logits.float().reshape(-1) / self._temperature
+                inputs = self._encode_pairs(
+                    self._tokenizer, [joined[i][0] for i in part], [joined[i][1] for i in part], self._max_tokens
+                )
+                inputs = {name: value.to(self._device) for name, value in inputs.items()}
+                logits = self._model(**inputs)["logits"].float() / self._temperature
                 for i, probability in zip(part, self._torch.sigmoid(logits).tolist(), strict=True):
                     scores[i] = probability
         return scores
@@ -99,15 +101,24 @@ class RuleRelevance:
 
     def score(self, question: str, texts: Sequence[Text]) -> list[float]:
         """See :class:`RelevanceModel`."""
-        if not texts:
+        return self.score_many([(question, text) for text in texts])
+
+    def score_many(self, pairs: Sequence[tuple[str, Text]]) -> list[float]:
+        """See :class:`RelevanceModel`."""
+        questions = list(dict.fromkeys(question for question, _ in pairs))
+        texts = list(dict.fromkeys(f"{heading}. {text}" for _, (heading, text) in pairs))
+        if not pairs:
             return []
-        vectors = self._encode([question, *(f"{heading}. {text}" for heading, text in texts)])
-        wanted = {stem for word in content_words(question) for stem in self._stem(word)}
+        vectors = self._encode([*questions, *texts])
+        of_question = {question: i for i, question in enumerate(questions)}
+        of_text = {text: len(questions) + i for i, text in enumerate(texts)}
+        wanted = {q: {stem for word in content_words(q) for stem in self._stem(word)} for q in questions}
+        stems = {text: set(self._stem(text)) for text in texts}
         scores = []
-        for (heading, text), vector in zip(texts, vectors[1:], strict=True):
-            found = wanted & set(self._stem(f"{heading} {text}"))
-            share = len(found) / len(wanted) if wanted else 0.0
-            cosine = float(vectors[0] @ vector)
+        for question, (heading, body) in pairs:
+            text = f"{heading}. {body}"
+            share = len(wanted[question] & stems[text]) / len(wanted[question]) if wanted[question] else 0.0
+            cosine = float(vectors[of_question[question]] @ vectors[of_text[text]])
             scores.append(1 / (1 + math.exp(-(9.0 * (cosine - 0.5) + 3.0 * (share - 0.5)))))
         return scores
 
@@ -128,7 +139,12 @@ def _temperature(folder: Path) -> float:
     path = folder / "calibration.json"
     if not path.is_file():
         return 1.0
-    value = float(json.loads(path.read_text(encoding="utf-8"))["temperature"])
+    try:
+        value = float(json.loads(path.read_text(encoding="utf-8"))["temperature"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightsError(
+            f"models/{folder.name}/calibration.json: {error!r}; delete it to go without, or train again"
+        ) from error
     if not 0.05 <= value <= 20:
         raise WeightsError(f"models/{folder.name}/calibration.json: temperature {value} is out of range")
     return value

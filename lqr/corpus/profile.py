@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lqr.errors import SettingsError
+from lqr.text import is_cjk
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -70,7 +71,8 @@ class Profile:
             return []
         found = []
         for match in pattern.finditer(text):
-            for kind, thing in things[match.group().lower()]:
+            # IGNORECASE also takes İ and ı for i and ſ for s, which lower() does not: such a word is no name of ours
+            for kind, thing in things.get(match.group().lower(), ()):
                 found.append(Mention(kind, thing, match.group(), match.start(), match.end()))
         return found
 
@@ -107,7 +109,7 @@ def load_profile(folder: Path) -> Profile:
     """Read ``folder/collection.toml``; an absent file is an empty profile named after the folder.
 
     Raises:
-        SettingsError: the file is not TOML, or a key is unknown or of the wrong shape.
+        SettingsError: the file is not TOML, or a key is unknown or of the wrong shape, or a wish has no English sentence.
     """
     path = folder / FILE_NAME
     if not path.is_file():
@@ -122,13 +124,16 @@ def load_profile(folder: Path) -> Profile:
             f"{path.name} of collection {folder.name}: unknown {', '.join(sorted(unknown))}; known are {', '.join(sorted(_KEYS))}"
         )
     try:
+        for key in ("refusal", "scope", "classes"):
+            if not isinstance(raw.get(key, {}), dict):
+                raise TypeError(f"{key} must be a table")
         return Profile(
             name=folder.name,
-            title=str(raw.get("title", folder.name)),
-            description=str(raw.get("description", "")),
-            language=str(raw.get("language", "en")),
-            examples=tuple(map(str, raw.get("examples", ()))),
-            refusal={str(k): str(v) for k, v in raw.get("refusal", {}).items()},
+            title=_string("title", raw.get("title", folder.name)),
+            description=_string("description", raw.get("description", "")),
+            language=_string("language", raw.get("language", "en")),
+            examples=_strings("examples", raw.get("examples", [])),
+            refusal={key: _string(f"refusal.{key}", value) for key, value in raw.get("refusal", {}).items()},
             not_held=tuple(_not_held(entry) for entry in raw.get("not_held", ())),
             scope=_groups(raw.get("scope", {})),
             classes=_groups(raw.get("classes", {})),
@@ -140,16 +145,34 @@ def load_profile(folder: Path) -> Profile:
 
 
 def _not_held(entry: Mapping[str, Any]) -> NotHeld:
-    texts = {k: str(v) for k, v in entry.items() if k not in ("words", "unless")}
-    return NotHeld(tuple(w.lower() for w in entry["words"]), tuple(w.lower() for w in entry.get("unless", ())), texts)
+    texts = {k: _string(k, v) for k, v in entry.items() if k not in ("words", "unless")}
+    if "en" not in texts:
+        raise KeyError("en")  # the sentence for every language that has none of its own
+    words, unless = (_strings(key, entry.get(key, [])) for key in ("words", "unless"))
+    if not words:
+        raise KeyError("words")
+    return NotHeld(tuple(map(str.lower, words)), tuple(map(str.lower, unless)), texts)
+
+
+def _string(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{key} must be text")
+    return value
+
+
+def _strings(key: str, value: object) -> tuple[str, ...]:
+    # a bare string would be taken for a list of its letters
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise TypeError(f"{key} must be a list of texts")
+    return tuple(value)
 
 
 def _groups(raw: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], ...]]:
     groups = {}
     for kind, things in raw.items():
-        if not all(isinstance(names, list) and names for names in things):
+        if not isinstance(things, list) or not all(isinstance(names, list) and names for names in things):
             raise TypeError(f"{kind} must be a list of lists of names")
-        groups[kind] = tuple(tuple(map(str, names)) for names in things)
+        groups[kind] = tuple(_strings(kind, names) for names in things)
     return groups
 
 
@@ -166,4 +189,6 @@ def _lexicon(groups: Mapping[str, Sequence[Sequence[str]]]) -> tuple[re.Pattern[
 
 
 def _has(text: str, phrase: str) -> bool:
+    if is_cjk(phrase):
+        return phrase in text  # no spaces between words
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None

@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from lqr.corpus.store import Store
 from lqr.errors import ReadError
-from lqr.types import Passage
+from lqr.types import Passage, RouteLabel
 
 Kind = Literal["simple", "two_step", "dialogue", "refuse"]
 Expect = Literal["answer", "refuse", "correct"]
@@ -30,7 +30,7 @@ class Ask:
 
     question: str
     standalone: str
-    route: str
+    route: RouteLabel
     expect: Expect
     gold: tuple[tuple[str, ...], ...]
     key_facts: tuple[tuple[str, ...], ...]
@@ -52,21 +52,36 @@ def load(path: Path, store: Store) -> list[Item]:
     """The items of ``path`` with their gold passages.
 
     Raises:
-        ReadError: a line is malformed, or a snippet is in no passage of its document.
+        ReadError: the file can't be read, a line is malformed, an id comes twice, or a snippet is in no passage of its document.
     """
     by_source: dict[str, list[Passage]] = {}
     sources = {info.id: info.source for info in store.documents()}
     for passage in store.all_passages():
         by_source.setdefault(re.sub(r"\.md$", "", sources[passage.document_id]), []).append(passage)
-    items = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")  # not splitlines(): a question may hold a U+2028
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReadError(f"{path.name}: {error}") from error
+    items: dict[str, Item] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
         try:
             raw = json.loads(line)
             turns = tuple(_ask(turn, by_source, f"{path.name} line {number}") for turn in raw["turns"])
-            items.append(Item(raw["id"], raw["split"], raw["kind"], turns))
+            item = Item(raw["id"], _one_of(raw["split"], ("dev", "test")), _one_of(raw["kind"], get_args(Kind)), turns)
+            if not turns or item.id in items:
+                raise ValueError("no turns" if not turns else f"the id {item.id} comes twice")
+            items[item.id] = item
         except (ValueError, KeyError, TypeError) as error:
             raise ReadError(f"{path.name} line {number}: {error!r}") from error
-    return items
+    return list(items.values())
+
+
+def _one_of(value: Any, known: tuple[Any, ...]) -> Any:
+    if value not in known:
+        raise ValueError(f"{value!r} is none of {', '.join(known)}")
+    return value
 
 
 def _ask(turn: dict[str, Any], by_source: dict[str, list[Passage]], where: str) -> Ask:
@@ -81,8 +96,8 @@ def _ask(turn: dict[str, Any], by_source: dict[str, list[Passage]], where: str) 
     return Ask(
         turn["question"],
         turn["standalone"],
-        turn["route"],
-        turn["expect"],
+        _one_of(turn["route"], get_args(RouteLabel)),
+        _one_of(turn["expect"], get_args(Expect)),
         tuple(gold),
         tuple(tuple(fact) for fact in turn["key_facts"]),
         tuple(turn["must_not"]),
@@ -92,8 +107,7 @@ def _ask(turn: dict[str, Any], by_source: dict[str, list[Passage]], where: str) 
 
 def _holding(snippet: str, passages: Sequence[Passage]) -> tuple[str, ...]:
     wanted = _plain(snippet)
-    exact = tuple(p.id for p in passages if wanted in _plain(p.text))
-    return exact
+    return tuple(p.id for p in passages if wanted and wanted in _plain(p.text))
 
 
 def _plain(text: str) -> str:
@@ -106,10 +120,18 @@ def _plain(text: str) -> str:
 def facts_found(ask: Ask, text: str) -> list[bool]:
     """For each key fact, whether one of its spellings stands in ``text``."""
     plain = _plain(text)
-    return [any(_plain(spelling) in plain for spelling in fact) for fact in ask.key_facts]
+    return [any(_stands_in(spelling, plain) for spelling in fact) for fact in ask.key_facts]
 
 
 def forbidden_found(ask: Ask, text: str) -> list[str]:
     """The ``must_not`` strings that stand in ``text``."""
     plain = _plain(text)
-    return [bad for bad in ask.must_not if _plain(bad) in plain]
+    return [bad for bad in ask.must_not if _stands_in(bad, plain)]
+
+
+def _stands_in(spelling: str, plain: str) -> bool:
+    """Whether ``plain`` holds ``spelling``, and not as a part of a longer number ("5 kg" is not in "15 kg" nor "1.5 kg")."""
+    wanted = re.escape(_plain(spelling))
+    before = r"(?<!\d)(?<!\d[.,])" if wanted[:1].isdigit() else ""
+    after = r"(?![.,]?\d)" if wanted[-1:].isdigit() else ""
+    return re.search(before + wanted + after, plain) is not None

@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-import Stemmer
-
-from lqr.grounding.quantities import UNIT_NAMES, is_stated, quantities
-from lqr.grounding.vocabulary import AMBIGUOUS, ANIMALS, CROPS, HARM, HARMLESS, MONTHS, NEGATORS, OPPOSITES, SEASONS
-from lqr.text import content_words, is_cjk, sentence_spans, sentences, words
+from lqr.grounding.polarity import SAME_STATEMENT, Fault, FaultKind, polarity_faults
+from lqr.grounding.quantities import is_stated, quantities
+from lqr.grounding.vocabulary import AMBIGUOUS, ANIMALS, CROPS, MONTHS, SEASONS
+from lqr.grounding.windows import best_window, closest, stems
+from lqr.text import sentence_spans, sentences, words
 from lqr.types import Passage, Support
-
-FaultKind = Literal["number", "species", "crop", "date", "name", "polarity"]
 
 # A claim whose content words are nearly all in one window of the passage says little else. One word in five is the
 # room that a reworded verb or a linking noun takes in sentences of eight to fifteen content words.
@@ -31,19 +28,9 @@ PARTIAL_OVERLAP = 0.5
 # statements at most 0.62, 99 in 100 below 0.54. Hence a vector alone never makes a claim more than partial.
 PARAPHRASE_COSINE = 0.8
 RELATED_COSINE = 0.65
-# Below this share the window is about something else, and "the opposite" of it means nothing.
-SAME_STATEMENT = 0.5
 FEWEST_QUOTED_WORDS = 3  # shorter strings are found anywhere
 
 Encode = Callable[[Sequence[str]], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One contradiction between a claim and what it cites. ``detail`` is a clause for a person."""
-
-    kind: FaultKind
-    detail: str
 
 
 def check_claim(claim: str, passages: Sequence[Passage], *, question: str = "") -> tuple[Fault, ...]:
@@ -64,13 +51,13 @@ def check_claim(claim: str, passages: Sequence[Passage], *, question: str = "") 
         *_word_faults("crop", claim, contexts, CROPS),
         *_date_faults(claim, contexts),
         *_name_faults(claim, contexts, question),
-        *(fault for statement in statements for fault in _polarity_faults(statement, texts)),
+        *(fault for statement in statements for fault in polarity_faults(statement, texts)),
     )
 
 
 def overlap(claim: str, passage_text: str) -> float:
     """Share (0 to 1) of the claim's content words found in one window of one or two sentences; 0 without such words."""
-    return _best_window(claim, passage_text)[0]
+    return best_window(claim, passage_text)[0]
 
 
 def verify(claim: str, passages: Sequence[Passage], *, question: str = "", encode: Encode | None = None) -> Support:
@@ -83,15 +70,17 @@ def verify(claim: str, passages: Sequence[Passage], *, question: str = "", encod
     Args:
         encode: texts to vectors of shape (texts, dimensions), for paraphrases; None does without.
     """
-    wanted = set(_stems(claim, measures=False)) or set(_stems(claim))
+    wanted = set(stems(claim, measures=False)) or set(stems(claim))
+    if claim.rstrip("\"'”’) ").endswith(("?", "？")):
+        return "unsupported"  # a question states nothing; small models like to repeat the one they were asked
     if not passages or not wanted or check_claim(claim, passages, question=question):
         return "unsupported"
     if len(words(claim)) >= FEWEST_QUOTED_WORDS and any(_is_quoted(claim, passage) for passage in passages):
         return "quoted"
     # Numbers and units are compared as quantities, so that "180 kg/ha" agrees with "12 kg per mu"; and they must stand
     # beside the words: a passage has many numbers, and the wrong one of them is an error like any other.
-    windows = " ".join(_best_window(claim, passage.indexed_text, measures=False)[1] for passage in passages)
-    share = len(wanted & set(_stems(windows))) / len(wanted)
+    windows = " ".join(best_window(claim, passage.indexed_text, measures=False)[1] for passage in passages)
+    share = len(wanted & set(stems(windows))) / len(wanted)
     near = quantities(windows)
     if not all(is_stated(quantity, near) for quantity in quantities(claim)):
         return "partial" if share >= PARTIAL_OVERLAP else "unsupported"
@@ -142,7 +131,7 @@ def _exchanged_animals(claim: str, texts: Sequence[str]) -> list[Fault]:
     """A statement about one animal where the same statement of the source names another, in a source on both."""
     mine = _animals(claim)
     names = {name for found in mine.values() for name in found}
-    share, window = _closest(" ".join(word for word in words(claim) if word not in names), texts)
+    share, window = closest(" ".join(word for word in words(claim) if word not in names), texts)
     theirs = _animals(window)
     if share < SAME_STATEMENT or not mine.keys() - theirs.keys() or not theirs.keys() - mine.keys():
         return []
@@ -222,148 +211,7 @@ def _name_faults(claim: str, contexts: Sequence[str], question: str) -> list[Fau
     return faults
 
 
-# --- polarity --------------------------------------------------------------------------------------------------------
-
-_PERMISSION = re.compile(
-    r"^\W*yes\b|\b(?:can|may|could|should)\s+(?:\w+ly\s+)?(?:be\s+)?(?:give|given|feed|fed|eat|eaten|graze|grazed|drink|use|used|have|offered|mixed|mix|sold|drunk)\b"
-    r"|\b(?:safe|safely|harmless|fine|okay|suitable)\b",
-    re.IGNORECASE,
-)
-_SCOPE = 4  # content words that a negation reaches: "do not | feed | sheep | the cattle | mix"
-
-
-def _polarity_faults(claim: str, texts: Sequence[str]) -> list[Fault]:
-    share, window = _closest(claim, texts)
-    if share < SAME_STATEMENT:
-        return []
-    faults = []
-    claim_words, window_words = set(words(claim)), set(words(window))
-    reversed_here = _negated(claim) ^ _negated(window)
-    shared = set(_stems(claim)) & set(_stems(window))
-    if (_negated(claim) or _negated(window)) and (turned := reversed_here & shared) and _alone(claim, window):
-        faults.append(Fault("polarity", f"the source says the opposite about: {', '.join(sorted(turned))}"))
-    harm_here, harm_there = claim_words & HARM, window_words & HARM
-    claim_negated, window_negated = bool(_negators(claim)), bool(_negators(window))
-    if (
-        not harm_here
-        and not claim_negated
-        and _PERMISSION.search(claim)
-        and not window_words & HARMLESS
-        and (
-            (harm_there and not window_negated)
-            or re.search(r"\b(?:never|do not|don't|must not|should not|cannot)\b", window, re.IGNORECASE)
-        )
-    ):
-        faults.append(Fault("polarity", f"the claim allows what the source warns of ({', '.join(sorted(harm_there)) or 'not'})"))
-    if (
-        harm_here - {"kill", "kills", "killed"}
-        and not claim_negated
-        and window_words & HARMLESS
-        and not harm_there
-        and not window_negated
-    ):
-        faults.append(Fault("polarity", f"the source calls it {', '.join(sorted(window_words & HARMLESS))}"))
-    for pair in OPPOSITES:
-        for mine, theirs in (pair, pair[::-1]):
-            if _has(claim, mine) and not _has(window, mine) and _has(window, theirs) and not _has(claim, theirs):
-                faults.append(Fault("polarity", f"the source says {_has(window, theirs)}, the claim {_has(claim, mine)}"))
-    return faults
-
-
-def _negators(text: str) -> list[int]:
-    tokens = _tokens(text)
-    return [i for i, token in enumerate(tokens) if token in NEGATORS and not _only_with(tokens, i)]
-
-
-def _only_with(tokens: Sequence[str], i: int) -> bool:
-    """ "not only", "no more than", "not less than" turn nothing round."""
-    return tokens[i + 1 : i + 2] in (["only"], ["just"]) or (
-        tokens[i] in ("no", "not") and tokens[i + 1 : i + 2] in (["more"], ["less"], ["later"], ["longer"])
-    )
-
-
-def _tokens(text: str) -> list[str]:
-    text = text.replace("’", "'").lower()
-    text = re.sub(r"\bcan't\b|\bcan not\b|\bcannot\b", "can not", text)
-    text = re.sub(r"n't\b", " not", text)
-    return re.findall(r"[^\W_]+(?:[.'-][^\W_]+)*|[,;:.]", text)
-
-
-def _negated(text: str) -> set[str]:
-    """Stems within reach of a negation: the next few content words of the same clause."""
-    tokens = _tokens(text)
-    stems: set[str] = set()
-    for i in _negators(text):
-        reach: list[str] = []
-        for token in tokens[i + 1 :]:
-            if token in ".;:" or (token in ("but", ",") and reach):
-                break
-            reach.extend(_stems(token))
-            if len(reach) >= _SCOPE:
-                break
-        stems |= set(reach)
-    return stems
-
-
-def _alone(claim: str, window: str) -> bool:
-    """Whether one side does not negate at all: with negations on both sides, their reach is too rough a measure."""
-    return not _negators(claim) or not _negators(window)
-
-
-def _has(text: str, alternatives: str) -> str:
-    match = re.search(rf"\b(?:{alternatives})\b", text, re.IGNORECASE)
-    return match.group() if match else ""
-
-
-# --- words -----------------------------------------------------------------------------------------------------------
-
-
-def _best_window(claim: str, text: str, *, longest: int = 2, measures: bool = True) -> tuple[float, str]:
-    """The window of one to ``longest`` sentences that holds most of the claim's stems; a single sentence wins a tie."""
-    wanted = set(_stems(claim, measures=measures)) or set(_stems(claim))
-    best = (0.0, "")
-    spans = sentence_spans(text)
-    for length in range(1, longest + 1):
-        for index in range(len(spans) - length + 1):
-            window = text[spans[index][0] : spans[index + length - 1][1]]
-            share = len(wanted & set(_stems(window))) / len(wanted) if wanted else 0.0
-            if share > best[0]:
-                best = (share, window)
-    return best
-
-
-def _closest(claim: str, texts: Sequence[str]) -> tuple[float, str]:
-    """The one sentence that shares most with the claim: two would bring in what is said of something else."""
-    return max((_best_window(claim, text, longest=1) for text in texts), key=lambda found: found[0])
-
-
-_DIGITS = {
-    "one": "1",
-    "two": "2",
-    "three": "3",
-    "four": "4",
-    "five": "5",
-    "six": "6",
-    "seven": "7",
-    "eight": "8",
-    "nine": "9",
-    "ten": "10",
-}
-
-
-def _stems(text: str, *, measures: bool = True) -> list[str]:
-    """Stemmed content words; number words as digits; Chinese as pairs of characters. ``measures``: numbers and units too."""
-    stemmer = Stemmer.Stemmer("english")  # one for each call: an instance is not safe across threads
-    found: list[str] = []
-    for word in content_words(text.replace(",", "")):
-        word = _DIGITS.get(word, word)
-        if not measures and (word[0].isdigit() or word in UNIT_NAMES):
-            continue
-        if is_cjk(word):
-            found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-        else:
-            found.append(stemmer.stemWord(word))
-    return found
+# --- words and vectors ----------------------------------------------------------------------------------------------
 
 
 def _is_quoted(claim: str, passage: Passage) -> bool:

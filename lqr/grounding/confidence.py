@@ -24,7 +24,7 @@ def confidence(probability: float, claims: Sequence[Claim], kept: Sequence[Hit],
     documents = {hit.passage.document_id for hit in kept if hit.passage.id in cited}
     strong = [hit for hit in kept if hit.score >= 0.5]
     marked = [claim for claim in claims if claim.support in ("partial", "unsupported")]
-    if not claims:
+    if not cited:
         return Confidence("none", "no passage holds an answer", round(probability, 3))
     said = (
         f"{len(cited)} passage{'s' if len(cited) != 1 else ''} from {len(documents)} document{'s' if len(documents) != 1 else ''}"
@@ -39,6 +39,6 @@ def confidence(probability: float, claims: Sequence[Claim], kept: Sequence[Hit],
         return Confidence("thin", f"one passage for a question in two parts; {said}", round(probability, 3))
     if probability >= RICH and (len(strong) >= 2 or len(cited) >= 2):
         return Confidence("rich", said, round(probability, 3))
-    if probability >= RICH and strong:
+    if probability >= RICH and strong and strong[0].passage.id in cited:
         return Confidence("rich", f"one passage that answers directly; {said}", round(probability, 3))
     return Confidence("thin", f"{said}, which answer{'s' if len(cited) == 1 else ''} only loosely", round(probability, 3))

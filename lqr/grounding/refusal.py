@@ -158,8 +158,10 @@ def load_weights(folder: Path) -> dict[str, float] | None:
         weights = {str(k): float(v) for k, v in raw.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(f"models/gate/gate.json: {error!r}; fit it again with `lqr train gate`") from error
-    if set(weights) - {*FEATURES, "bias"}:
-        raise WeightsError(f"models/gate/gate.json: unknown features {sorted(set(weights) - {*FEATURES, 'bias'})}")
+    if unknown := set(weights) - {*FEATURES, "bias"}:
+        raise WeightsError(f"models/gate/gate.json: unknown features {sorted(unknown)}; fit it again with `lqr train gate`")
+    if "bias" not in weights or not all(map(math.isfinite, weights.values())):
+        raise WeightsError("models/gate/gate.json: no bias, or a weight that is no number; fit it again with `lqr train gate`")
     return weights
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-K1 = 1.2  # with B the best of four pairs on the training questions of HotpotQA
+K1 = 1.2  # with B the best of three pairs on the training questions of HotpotQA
 B = 0.75
 
 FloatArray = npt.NDArray[np.float32]

@@ -58,7 +58,7 @@ class SentenceEmbedder:
         """
         import torch
         from sentence_transformers import SentenceTransformer
-        from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+        from threadpoolctl import ThreadpoolController
 
         try:
             with _no_progress_bar():
@@ -159,10 +159,12 @@ class DenseIndex:
     def __init__(self, vectors: FloatArray, *, device: str = "cpu") -> None:
         """Index ``vectors``, shape ``(n, dimension)``, unit length; ``device`` is ``cpu`` or ``gpu``."""
         import faiss
+        from threadpoolctl import ThreadpoolController
 
         self.size, dimension = vectors.shape
         flat = make_faiss(faiss.IndexFlatIP(dimension), device)
         self._lock = threading.Lock() if flat is not None and device == "gpu" else None  # FAISS on a GPU is for one thread
+        self._pools = ThreadpoolController()
         self._index = faiss.IndexIDMap2(flat)
         self._flat = flat  # IndexIDMap2 holds it without owning it
         if self.size:
@@ -175,10 +177,8 @@ class DenseIndex:
         if k <= 0 or not len(queries):
             return [[] for _ in queries]
         queries = np.ascontiguousarray(queries, dtype=np.float32)
-        if self._lock:
-            with self._lock:
-                scores, rows = self._index.search(queries, k)
-        else:
+        # One thread for a few queries, as in the embedder: 0.1 ms instead of 7 for 2,500 passages on two busy cores.
+        with self._lock or nullcontext(), self._pools.limit(limits=1 if len(queries) < FEW else None, user_api="openmp"):
             scores, rows = self._index.search(queries, k)
         results = []
         for row_scores, row_ids in zip(scores, rows, strict=True):

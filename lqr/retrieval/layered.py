@@ -1,14 +1,14 @@
 """Layered retrieval: a simple question once, a complex one in two steps (Huang et al. 2024, section 3.2).
 
 ``RD1 = R(q1)``; then, for each of the best passages ``d_i`` of RD1, ``RD2 = R(q1, q2, d_i)``, with q2's ``#1`` replaced by
-what ``d_i`` is about. All lists are fused by reciprocal rank and the graph adds what they point to. It decides neither
-the route nor what is relevant.
+what the best sentence of ``d_i`` names. All lists are fused by reciprocal rank and the graph adds what they point to. It
+decides neither the route nor what is relevant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from lqr.retrieval.fusion import reciprocal_rank_fusion
@@ -19,6 +19,9 @@ from lqr.types import Decomposition, Hit
 
 GRAPH_LIMIT = 8  # passages that the graph may add to a pool
 POOL = 24  # passages that the relevance model reads; each costs it milliseconds
+
+Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
+Names = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +36,17 @@ class Retrieved:
 
 @dataclass(frozen=True)
 class LayeredRetrieval:
-    """Runs the retrievals of one question over a :class:`Retriever`."""
+    """Runs the retrievals of one question over a :class:`Retriever`.
+
+    Args:
+        scorer: the evidence model; finds the sentence of a first-step passage that answers q1.
+        names: finds the names in that sentence, which stand for ``#1``.
+    """
 
     retriever: Retriever
     settings: Settings
+    scorer: Scorer
+    names: Names
 
     def retrieve(self, question: str, parts: Decomposition | None) -> Retrieved:
         """The candidate pool for ``question``; ``parts`` is None for a simple one."""
@@ -44,21 +54,36 @@ class LayeredRetrieval:
             hits = self.retriever.search(question)
             return Retrieved(self._with_graph(question, hits), (question,), 1)
         first = self.retriever.search(parts.first)
-        seeds = first[: self.settings.expand]
-        second_questions = [self._resolved(parts, hit) for hit in seeds] or [parts.second]
-        # (q1, q2, d_i) as one query: the passage is cut to what it says about q1, or its length would drown the questions
-        second_queries = list(
-            dict.fromkeys(
-                f"{question} {second} {self._gist(parts.first, hit)}"
-                for second, hit in zip(second_questions, seeds, strict=False)
-            )
-        )
-        asked = list(dict.fromkeys([question, *second_questions[:2], *second_queries]))
+        seeds, gists = self._seeds(parts.first, first)
+        seconds = [self._resolved(question, parts, hit, gist) for hit, gist in zip(seeds, gists, strict=True)] or [parts.second]
+        layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # (q1, q2, d_i)
+        asked = list(dict.fromkeys([question, *seconds, *layered]))
         lists = [first, *self.retriever.search_many(asked)]
-        fused = fuse(lists, self.settings.rrf_k)
-        return Retrieved(
-            self._with_graph(question, fused), (parts.first, *asked), 1 + len(asked), (parts.first, second_questions[0])
-        )
+        pool = fuse(lists, self.settings.rrf_k)
+        # the heads of each list stay in the pool: fusion favours what every query finds, a second hop is found by one
+        heads = [hit.passage.id for hits in lists for hit in hits[:4]]
+        pool.sort(key=lambda hit: hit.passage.id not in heads)
+        return Retrieved(self._with_graph(question, pool), (parts.first, *asked), 1 + len(asked), (parts.first, seconds[0]))
+
+    def _seeds(self, first: str, hits: Sequence[Hit]) -> tuple[list[Hit], list[str]]:
+        """The first-step passages d_i, those whose best sentence answers q1 first, and that sentence of each."""
+        candidates = list(hits[: 2 * self.settings.expand])
+        spans = [(number, sentence) for number, hit in enumerate(candidates) for sentence in sentences(hit.passage.text)]
+        scores = self.scorer([(first, (_heading(candidates[number]), sentence)) for number, sentence in spans])
+        best: dict[int, tuple[float, str]] = {}
+        for (number, sentence), score in zip(spans, scores, strict=True):
+            if number not in best or score > best[number][0]:
+                best[number] = (score, sentence)
+        order = sorted(best, key=lambda number: -best[number][0])[: self.settings.expand]
+        return [candidates[number] for number in order], [truncate(re.sub(r"\s+", " ", best[number][1]), 240) for number in order]
+
+    def _resolved(self, question: str, parts: Decomposition, hit: Hit, gist: str) -> str:
+        """q2 with ``#1`` replaced by the names in the sentence that answers q1, or by its passage's title."""
+        if "#1" not in parts.second:
+            return parts.second
+        asked = question.lower()
+        new = [name for name in dict.fromkeys(self.names(gist)) if name.lower() not in asked and content_words(name)]
+        return parts.second.replace("#1", " and ".join(new[:2]) if new else hit.passage.title)
 
     def _with_graph(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         head = list(hits[:POOL])
@@ -67,15 +92,9 @@ class LayeredRetrieval:
         added = [hit for hit in reached if hit.passage.id not in known]
         return (*head[: POOL - len(added)], *added)
 
-    @staticmethod
-    def _resolved(parts: Decomposition, hit: Hit) -> str:
-        return parts.second.replace("#1", hit.passage.title) if "#1" in parts.second else parts.second
 
-    def _gist(self, question: str, hit: Hit) -> str:
-        """The sentence of the passage that shares most words with q1."""
-        asked = set(content_words(question))
-        best = max(sentences(hit.passage.text) or [hit.passage.text], key=lambda s: len(asked & set(content_words(s))))
-        return truncate(re.sub(r"\s+", " ", best), 200)
+def _heading(hit: Hit) -> str:
+    return hit.passage.heading.replace(" > ", ". ")
 
 
 def fuse(lists: Sequence[Sequence[Hit]], k: int) -> list[Hit]:

@@ -24,7 +24,10 @@ from lqr.types import Hit, Passage
 
 Mode = Literal["hybrid", "bm25", "dense", "graph"]
 LENDERS = 20  # best passages that lend to their neighbours in the graph mode
-SHARE = 0.55  # of their score
+# The share of their score that they lend. On 200 training questions of HotpotQA over 4,000 passages, all gold passages are among
+# the first five for 62 % without lending, 74 % at 0.2, and 81 % from 0.4 to 0.7; more than needed costs one-step questions
+# their first place.
+SHARE = 0.4
 MAX_QUERY = 2000  # characters; what follows would only cost time, the embedder reads 256 tokens
 
 

@@ -92,7 +92,9 @@ def _row_pairs(rows: Sequence[Passage], rng: random.Random) -> Iterator[Pair]:
         cells = [cell.split(":", 1) for cell in row.text.split(";") if ":" in cell]
         if len(cells) < 2:
             continue
-        label = cells[0][1].strip()
+        label = _label(row)
+        if not label:
+            continue
         column = re.sub(r"\([^)]*\)", "", rng.choice(cells[1:])[0]).strip().lower()
         topic = _topic(row.title)
         question = rng.choice(
@@ -104,8 +106,14 @@ def _row_pairs(rows: Sequence[Passage], rng: random.Random) -> Iterator[Pair]:
             )
         )
         yield _pair(question, row, row.text, 1.0)
-        for other in rng.sample([r for r in rows if r is not row], k=min(2, len(rows) - 1)):
+        # a row of the same name (another age or region) answers a question that names no more than this
+        others = [r for r in rows if _label(r) != label]
+        for other in rng.sample(others, k=min(2, len(others))):
             yield _pair(question, other, other.text, 0.0)
+
+
+def _label(row: Passage) -> str:
+    return row.text.split(";")[0].partition(":")[2].strip()
 
 
 def _questions(passage: Passage, rng: random.Random) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     """
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            return [json.loads(line) for line in lines]
-    except (OSError, ValueError) as error:
+            return [json.loads(line) for line in lines if line.strip()]
+    except (OSError, EOFError, zlib.error, ValueError) as error:  # EOFError: cut off in the middle
         raise ReadError(f"{path.name}: not a readable .jsonl.gz ({error}); pass the folder that holds it with --data") from error
 
 
@@ -69,6 +70,8 @@ def _squad(data: Path, rng: random.Random, limit: int) -> Iterator[Pair]:
     for row in rows:
         spans = sentence_spans(row["text"])
         asked = rng.sample(row["questions"], k=min(2, len(row["questions"])))
+        if not asked:
+            continue
         for question in asked:
             at = question["answer_start"]
             holds = [s <= at < e for s, e in spans]
@@ -103,7 +106,8 @@ def _supported(folder: Path, rng: random.Random, hard: int) -> Iterator[Pair]:
     for row, near in zip(rows, neighbours, strict=True):
         gold = [corpus[i] for i in row["supporting"] if i in corpus]
         answers = [a.lower() for a in row["answers"] if len(a) > 3]
-        wrong = [corpus[i] for i in [*row.get("distractors", []), *near] if i in corpus and i not in row["supporting"]]
+        candidates = dict.fromkeys([*row.get("distractors", []), *near])  # a distractor is often a neighbour too
+        wrong = [corpus[i] for i in candidates if i in corpus and i not in row["supporting"]]
         wrong = [p for p in wrong if not any(a in p["text"].lower() for a in answers)]
         negatives = rng.sample(wrong, k=min(max(hard, len(gold)), len(wrong)))
         for passage in gold:

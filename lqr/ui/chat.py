@@ -110,12 +110,14 @@ class ChatPage:
             api_visibility="private",
             **slots,
         )
-        stop.click(self.stop, [self.saved, self.live], everything, cancels=[asking], **quick)
+        # Shown on the same place as the asking it ends: a question cancelled in the queue never ends its own display.
+        ending = {**quick, "show_progress": "full", "show_progress_on": self.waiting}
+        stop.click(self.stop, [self.saved, self.live], everything, cancels=[asking], **ending)
         self.page.edit(self.edit, [self.saved], [self.box, self.editing, self.notice], **quick)
         cancel.click(self.cancel_edit, None, [self.box, self.editing, self.notice], **quick)
         self.page.select(self.open_document, [self.saved], [self.viewer], **quick)
         self.page.undo(self.bring_back, [self.saved], everything, **quick)
-        new.click(self.new, [self.saved, self.live], everything, cancels=[asking], **quick)
+        new.click(self.new, [self.saved, self.live], everything, cancels=[asking], **ending)
         blocks.load(self.restore, [self.saved], [self.page, self.small_print], **quick)
 
     # What the page shows -------------------------------------------------------------------------------------------------

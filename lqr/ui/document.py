@@ -67,15 +67,14 @@ def _frame(title: str, source: str, body: str, texts: Texts) -> str:
 
 
 def _block(block: Block, cited: bool, quotes: Sequence[str]) -> str:
-    mark = ' class="cited"' if cited else ""
+    names = [name for name, given in (("row", block.kind == "table_row"), ("cited", cited)) if given]
+    mark = f' class="{" ".join(names)}"' if names else ""
     inner = markup.highlight(block.text, quotes) if cited else escape(block.text)
     if block.kind == "heading":
         level = min(max(block.level, 1) + 2, 6)
         return f"<h{level}>{inner}</h{level}>"
-    if block.kind == "list_item":
+    if block.kind in ("list_item", "table_row"):
         return f"<li{mark}>{inner}</li>"
-    if block.kind == "table_row":
-        return f"<li{mark or ' class=' + chr(34) + 'row' + chr(34)}>{inner}</li>"
     if block.kind == "code":
         return f"<pre{mark}>{inner}</pre>"
     return f"<p{mark}>{inner}</p>"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from lqr.text import content_words, sentence_spans, words
 from lqr.types import Claim, Hit, Passage
 
-Scorer = Callable[[str, Sequence[tuple[str, str]]], list[float]]
+Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs of question and (heading, text)
 Encode = Callable[[Sequence[str]], "object"]
 
 # A unit must be at least this share of the best one to be said too, and this probable in itself.
@@ -144,8 +144,9 @@ class Composer:
         self, question: str, parts: Sequence[str], units: list[Unit], relevance: dict[str, float]
     ) -> tuple[list[Unit], tuple[float, ...]]:
         texts = [(unit.passage.heading.replace(" > ", ". "), unit.text) for unit in units]
-        whole = self._scorer(question, texts)
-        by_part = [self._scorer(part, texts) for part in parts]
+        asked = (question, *parts)
+        flat = self._scorer([(q, text) for q in asked for text in texts])
+        whole, *by_part = (flat[i * len(texts) : (i + 1) * len(texts)] for i in range(len(asked)))
         scored = []
         for i, unit in enumerate(units):
             weight = 0.5 + 0.5 * relevance.get(unit.passage.id, 0.0)

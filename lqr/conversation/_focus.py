@@ -1,0 +1,223 @@
+"""What a conversation is about at one moment, and what a word such as "it" then stands for.
+
+The focus is kept over turns: a follow-up that names nothing new ("how much seed?") leaves it as it was. Every phrase here
+is a stretch of some earlier message, as written. Knows the names of the collection; rewrites nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from lqr.conversation._names import Name, Names, without_overlaps
+from lqr.conversation._patterns import AUX, COMPARES, COUNTED, DETERMINERS, GENERIC, PAIR, SENTENCE, VERBS, WH_PHRASE
+from lqr.text import STOPWORDS, content_words, words
+
+MAX_PHRASE = 9  # words of a focus phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """The state after a user turn.
+
+    ``question`` is the last standalone question; ``topic`` the phrase that it is about ("maize in Gansu"); ``beings`` what
+    "she" and "they" may be ("ewes"); ``counted`` what was last asked how much of ("hay"); ``place`` what "there" is;
+    ``pair`` the two things last compared; ``latest`` the last thing named, wherever.
+    """
+
+    question: str = ""
+    topic: str = ""
+    beings: str = ""
+    counted: str = ""
+    place: str = ""
+    pair: tuple[str, ...] = ()
+    latest: str = ""
+    person: bool = False  # the topic has been called he or she
+
+
+def after_question(question: str, names: Names, old: Focus) -> Focus:
+    """The focus after a standalone ``question``; what it does not name stays as it was."""
+    found = names.all(question)
+    topic = topic_of(question, names, found)
+    telling = bool(found) or not old.topic or len(_own(question)) >= 2
+    scope = [n for n in found if n.kind in names.profile.scope or n.kind in names.profile.classes or n.kind == "breed"]
+    living = [n for n in scope if _is_being(n, question, names)]
+    place = place_of(question, names)
+    counted = counted_in(question)
+    return replace(
+        old,
+        question=question,
+        topic=(topic if telling else "") or old.topic,
+        beings=_widened(question, living[0], names) if living else old.beings if _shares(topic, old.topic) or not telling else "",
+        counted=counted or (old.counted if _shares(topic, old.topic) or not telling else ""),
+        place=place or old.place,
+        pair=pair_in(question, names) or (old.pair if not telling or _shares(question, " ".join(old.pair)) else ()),
+        latest=found[-1].text if found else counted or old.latest,
+    )
+
+
+def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
+    """The focus once the answer is read: it gives a topic to a question that had none ("what is it?"), and a pair."""
+    opening = reply[:400]
+    found = names.titles(opening)
+    topic = focus.topic
+    if found and not names.titles(focus.question):
+        named = names.things(focus.topic)
+        topic = (
+            found[0].text if not named else f"{found[0].text} in {focus.topic}" if len(words(focus.topic)) <= 3 else focus.topic
+        )
+        if any(n.text.lower() in found[0].text.lower() for n in named):
+            topic = found[0].text
+    pair = focus.pair or (pair_in(opening, names) if len(names.find(focus.question)) <= 1 else ())
+    return replace(focus, topic=topic, pair=pair)
+
+
+def topic_of(question: str, names: Names, found: list[Name] | None = None) -> str:
+    """The phrase a question is about: a title, else scope terms, else capitalised names, else its telling noun phrase.
+
+    Names joined by a preposition are one phrase ("orf in Tan sheep", "maize in Gansu").
+    """
+    found = names.all(question) if found is None else found
+    best = next((n for n in found if n.kind == "title"), None) or next((n for n in found if n.kind == "breed"), None)
+    best = best or next((n for n in found if n.kind != "name"), None) or (found[0] if found else None)
+    if best is None:
+        return noun_phrase(question)
+    start, end = best.start, best.end
+    for other in found:
+        if other.start >= end and _JOINS.fullmatch(question[end : other.start]):
+            end = other.end
+    for other in reversed(found):
+        if other.end <= start and _JOINS.fullmatch(question[other.end : start]):
+            start = other.start
+    if len(question[start:end].split()) > MAX_PHRASE:
+        start, end = best.start, best.end
+    return _widened(question, Name(question[start:end], start, end, best.kind, best.thing), names)
+
+
+_JOINS = re.compile(
+    r"\s+(?:(?:in|of|for|on|from|with|at|under)\s+)?(?:(?:the|my|our|a|an)\s+)?(?:(?:late|early|young|old|dry|pregnant)\s+)?",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"[\w'’%-]+")
+
+
+def _widened(text: str, name: Name, names: Names) -> str:
+    """``name`` with the modifiers before it ("pregnant ewes", "guard dogs") and "X of a" ("udder of a ewe")."""
+    start = name.start
+    if name.kind == "name":
+        return text[start : name.end]
+    before = list(_TOKEN.finditer(text[:start]))[-2:]
+    for token in reversed(before):
+        gap = text[token.end() : start]
+        word = token.group().lower()
+        if (
+            gap.strip()
+            or word in STOPWORDS | VERBS | GENERIC | DETERMINERS
+            or word[0].isdigit()
+            or word.endswith(("ly", "ing", "ed"))
+        ):
+            break
+        start = token.start()
+    of = re.search(r"([\w'’-]+) of (?:a |an |the |my )?$", text[:start])
+    if of and of.group(1).lower() not in STOPWORDS | VERBS | GENERIC and not of.group(1)[0].isdigit():
+        start = of.start()
+    return text[start : name.end]
+
+
+def _is_being(name: Name, text: str, names: Names) -> bool:
+    """Whether the name can be "she" or "they": not a place ("in Gansu"), not a season or stage ("in winter")."""
+    return (
+        not re.search(r"\b(?:in|at|near|during|around|before|after)\s+(?:the\s+)?(?:[\w-]+ )?$", text[: name.start])
+        or name.text[:1].islower()
+        and name.text.endswith("s")
+    )
+
+
+def noun_phrase(question: str) -> str:
+    """Without any name: what is counted or chosen ("how many guard dogs"), else the longest run of telling words."""
+    if counted := counted_in(question):
+        return counted
+    runs: list[list[str]] = [[]]
+    for token in re.findall(r"[\w'’%.-]*[\w'’%]|[.,;:!?]", question):
+        if token.lower() in STOPWORDS | VERBS or not token[0].isalnum():
+            runs.append([])
+        else:
+            runs[-1].append(token)
+    telling = [run for run in runs if any(w.lower() not in GENERIC for w in run)]
+    best = max(telling or runs, key=lambda run: (len(run), runs.index(run)))
+    return " ".join(best[:MAX_PHRASE])
+
+
+def counted_in(question: str) -> str:
+    """ "hay" of "how much hay does a ewe need", "vaccine" of "which vaccine does every flock need"."""
+    for match in COUNTED.finditer(question):
+        noun = match["noun"].strip()
+        kept = [w for w in noun.split() if w.lower() not in VERBS | STOPWORDS]
+        if noun.split() and noun.split()[0].lower() in VERBS:
+            continue
+        run = []
+        for word in noun.split():
+            if word.lower() in VERBS | STOPWORDS:
+                break
+            run.append(word)
+        if kept and run and any(w.lower() not in GENERIC for w in run):
+            return " ".join(run)
+    return ""
+
+
+def place_of(question: str, names: Names) -> str:
+    """The last capitalised or scope name after "in", "at", "to", "from": what a later "there" is."""
+    found = [n for n in names.all(question) if n.text[:1].isupper()]
+    places = [n for n in found if re.search(r"\b(?:in|at|to|from|near|of)\s+(?:the )?$", question[: n.start], re.IGNORECASE)]
+    return places[-1].text if places else ""
+
+
+def pair_in(text: str, names: Names) -> tuple[str, ...]:
+    """Exactly two things that ``text`` sets against one another, as written; else empty."""
+    if not COMPARES.search(text):
+        return ()
+    joined = re.compile(
+        r"\W*(?:\s(?:and|or|versus|vs\.?|from|than|compared (?:to|with))\s+)(?:an? |the )?(?:[\w-]+ )?", re.IGNORECASE
+    )
+    found = names.find(text)
+    for left, right in zip(found, found[1:], strict=False):
+        if left.thing != right.thing and joined.fullmatch(text[left.end : right.start]):
+            return left.text, right.text
+    for match in PAIR.finditer(text):
+        left_words, right = _tail(match["a"]), match["b"].strip()
+        if left_words and content_words(right) and left_words.lower() != right.lower():
+            return left_words, right
+    return ()
+
+
+def _tail(phrase: str) -> str:
+    """The last run of words of ``phrase`` that is no verb or function word."""
+    run: list[str] = []
+    for word in reversed(phrase.split()):
+        if word.lower() in STOPWORDS | VERBS:
+            break
+        run.insert(0, word)
+    return " ".join(run)
+
+
+def gist(question: str) -> str:
+    """The telling words of a question in order, without question words: what a bare "how long?" is asked about."""
+    body = WH_PHRASE.sub("", SENTENCE.split(question.strip())[-1])
+    kept = [
+        w
+        for w in re.findall(r"[\w'’%.-]*[\w'’%]", body)
+        if w.lower() not in STOPWORDS and not re.fullmatch(AUX, w, re.IGNORECASE)
+    ]
+    return " ".join(kept[:MAX_PHRASE])
+
+
+def _own(question: str) -> list[str]:
+    return [w for w in content_words(question) if w not in GENERIC and w not in VERBS]
+
+
+def _shares(a: str, b: str) -> bool:
+    """Whether two phrases have a content word in common, singular or plural."""
+    return bool({w.rstrip("s") for w in content_words(a)} & {w.rstrip("s") for w in content_words(b)})
+
+
+__all__ = ["Focus", "after_question", "with_reply", "topic_of", "gist", "pair_in", "place_of", "counted_in", "without_overlaps"]

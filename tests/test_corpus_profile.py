@@ -1,0 +1,141 @@
+"""Tests of lqr.corpus.profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lqr.corpus.profile import FILE_NAME, NotHeld, Profile, load_profile
+from lqr.errors import SettingsError
+
+TOML = """
+title = "Bees"
+description = "Hives."
+examples = ["How do bees swarm?"]
+[refusal]
+en = "No."
+zh = "没有。"
+near_en = "Near:"
+[[not_held]]
+words = ["Price", "价格"]
+unless = ["price-setting"]
+en = "No prices."
+zh = "没有价格。"
+[scope]
+animal = [["bees", "bee", "honey bee"], ["wasps", "wasp"]]
+plant = [["clover", "white clover"], ["rape"]]
+[classes]
+caste = [["queens", "queen"], ["drones", "drone"]]
+"""
+
+
+def written(folder: Path, text: str) -> Profile:
+    (folder / FILE_NAME).write_text(text, encoding="utf-8")
+    return load_profile(folder)
+
+
+@pytest.fixture
+def bees(tmp_path: Path) -> Profile:
+    return written(tmp_path, TOML)
+
+
+def test_a_folder_without_a_file_has_the_empty_profile(tmp_path: Path) -> None:
+    profile = load_profile(tmp_path)
+    assert (profile.name, profile.title, profile.examples) == (tmp_path.name, tmp_path.name, ())
+    assert profile.mentions("sheep and price") == []
+    assert profile.things("sheep") == {}
+    assert profile.cannot_hold("What is the price of sheep?") is None
+    assert profile.text("refusal").startswith("The documents here")
+    assert profile.text("near", "zh")
+    assert profile.text("rephrase")
+
+
+def test_every_field_is_read(bees: Profile) -> None:
+    assert bees.title == "Bees"
+    assert bees.examples == ("How do bees swarm?",)
+    assert bees.not_held == (NotHeld(("price", "价格"), ("price-setting",), {"en": "No prices.", "zh": "没有价格。"}),)
+    assert bees.scope["animal"][0] == ("bees", "bee", "honey bee")
+
+
+def test_mentions_take_the_longest_name_whole_words_and_any_case(bees: Profile) -> None:
+    found = bees.mentions("A Honey Bee on WHITE CLOVER, a beetle, bee-like flies and grapes")
+    assert [(m.kind, m.thing, m.text) for m in found] == [
+        ("animal", "bees", "Honey Bee"),
+        ("plant", "clover", "WHITE CLOVER"),
+    ]
+    text = "the wasp and the bee"
+    assert [text[m.start : m.end] for m in bees.mentions(text)] == ["wasp", "bee"]
+
+
+def test_things_are_grouped_by_kind(bees: Profile) -> None:
+    assert bees.things("bee, bees, wasp and clover") == {"animal": {"bees", "wasps"}, "plant": {"clover"}}
+
+
+def test_classes_are_apart_from_scope(bees: Profile) -> None:
+    assert bees.mentions("the queen") == []
+    assert [m.thing for m in bees.mentions("the queen", classes=True)] == ["queens"]
+
+
+@pytest.mark.parametrize("text", ["waſp", "WASP İN CLOVER", "clover ın", "bee\u0307", "ſ", "İ"])
+def test_letters_that_only_ignorecase_equates_do_no_harm(tmp_path: Path, text: str) -> None:
+    profile = written(tmp_path, '[scope]\nanimal = [["wasp"], ["in"], ["bee"], ["ki"], ["s"], ["i"]]\n')
+    for mention in profile.mentions(text):
+        assert mention.text.lower() == mention.thing
+
+
+def test_a_name_of_two_kinds_is_mentioned_twice(tmp_path: Path) -> None:
+    profile = written(tmp_path, '[scope]\nanimal = [["turkey"]]\nregion = [["Turkey"]]\n')
+    assert {(m.kind, m.thing) for m in profile.mentions("turkey")} == {("animal", "turkey"), ("region", "Turkey")}
+
+
+def test_what_no_document_can_hold(bees: Profile) -> None:
+    assert bees.cannot_hold("What is the PRICE of honey?") == "No prices."
+    assert bees.cannot_hold("what is the price", "zh") == "没有价格。"
+    assert bees.cannot_hold("what is the price", "fr") == "No prices."
+    assert bees.cannot_hold("Is it priceless?") is None
+    assert bees.cannot_hold("How does price-setting work?") is None
+
+
+def test_chinese_has_no_spaces_between_words(bees: Profile) -> None:
+    assert bees.cannot_hold("今天蜂蜜的价格是多少", "zh") == "没有价格。"
+
+
+def test_refusal_texts_fall_back_to_english_and_then_to_the_built_in(bees: Profile) -> None:
+    assert bees.text("refusal", "zh") == "没有。"
+    assert bees.text("refusal", "fr") == "No."
+    assert bees.text("near", "zh") == "Near:"
+    assert bees.text("rephrase", "zh") == Profile().text("rephrase")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("title = ", FILE_NAME),
+        ("colour = 1", "colour"),
+        ("examples = 'How?'", "examples"),
+        ("examples = [1]", "examples"),
+        ("title = 3", "title"),
+        ("refusal = 'No.'", "refusal"),
+        ("[refusal]\nen = 3", "refusal.en"),
+        ("scope = 3", "scope"),
+        ("[scope]\nanimal = ['bee']", "animal"),
+        ("[scope]\nanimal = [['']]", "animal"),
+        ("[scope]\nanimal = 'bee'", "animal"),
+        ("[[not_held]]\nen = 'No.'", "words"),
+        ("[[not_held]]\nwords = 'price'\nen = 'No.'", "words"),
+        ("[[not_held]]\nwords = []\nen = 'No.'", "words"),
+        ("[[not_held]]\nwords = ['price']\nzh = '没有。'", "en"),
+    ],
+)
+def test_a_malformed_file_is_refused_by_name(tmp_path: Path, text: str, named: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        written(tmp_path, text)
+    assert named in str(caught.value)
+    assert tmp_path.name in str(caught.value)
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes('title = "价格"'.encode("gbk"))
+    with pytest.raises(SettingsError, match=FILE_NAME):
+        load_profile(tmp_path)

@@ -1,0 +1,113 @@
+"""Tests of lqr.retrieval.layered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from lqr.retrieval.layered import GRAPH_LIMIT, POOL, LayeredRetrieval, fuse
+from lqr.retrieval.retriever import Retriever
+from lqr.settings import Settings
+from lqr.types import Decomposition, Hit, Passage
+
+
+def hit(name: str, score: float = 1.0, text: str = "", **scores: float) -> Hit:
+    return Hit(Passage(f"{name}-0", name, name.title(), (), text or f"On {name}.", 0, 0, 9), score, scores)
+
+
+class FakeRetriever:
+    """Answers from a table by query; everything else finds ``default``. Notes what it was asked."""
+
+    def __init__(self, table: dict[str, list[Hit]] | None = None, default: Sequence[Hit] = (), near: Sequence[Hit] = ()) -> None:
+        self.table, self.default, self.near = table or {}, list(default), list(near)
+        self.asked: list[str] = []
+        self.expanded: list[tuple[list[str], dict[str, Any]]] = []
+
+    def search(self, query: str) -> list[Hit]:
+        return self.search_many([query])[0]
+
+    def search_many(self, queries: Sequence[str]) -> list[list[Hit]]:
+        self.asked.extend(queries)
+        return [self.table.get(query, self.default) for query in queries]
+
+    def expand(self, hits: Sequence[Hit], hops: int = 2, limit: int | None = None, *, query: str = "") -> list[Hit]:
+        self.expanded.append(([h.passage.id for h in hits], {"hops": hops, "limit": limit, "query": query}))
+        return self.near[:limit]
+
+
+def layered(retriever: FakeRetriever, **settings: Any) -> LayeredRetrieval:
+    return LayeredRetrieval(cast(Retriever, retriever), Settings(**settings))
+
+
+PARTS = Decomposition("Where do Tan sheep come from?", "What is the climate of #1?")
+
+
+def test_a_simple_question_is_one_search() -> None:
+    fake = FakeRetriever(default=[hit("a"), hit("b")])
+    found = layered(fake).retrieve("How?", None)
+    assert (found.steps, found.queries, found.parts) == (1, ("How?",), ())
+    assert fake.asked == ["How?"]
+    assert [h.passage.id for h in found.hits] == ["a-0", "b-0"]
+
+
+def test_a_complex_question_is_searched_in_two_layers() -> None:
+    seeds = [hit("ningxia", text="Tan sheep come from Ningxia. Other words."), hit("gansu")]
+    fake = FakeRetriever({PARTS.first: seeds}, default=[hit("climate")])
+    found = layered(fake).retrieve("What is the climate where Tan sheep come from?", PARTS)
+    assert found.parts == (PARTS.first, "What is the climate of Ningxia?")
+    assert found.queries[0] == PARTS.first
+    assert found.steps == len(fake.asked) == len(found.queries)
+    # RD2 = R(q1, q2, d_i): one query for each seed, which holds what the seed says about q1
+    second = [query for query in fake.asked if "climate of Ningxia?" in query and "Tan sheep come from Ningxia." in query]
+    assert len(second) == 1
+    assert "Other words" not in second[0]
+    assert {h.passage.id for h in found.hits} == {"ningxia-0", "gansu-0", "climate-0"}
+
+
+def test_no_query_is_put_twice() -> None:
+    same = Decomposition("Tan sheep?", "Tan sheep in Ningxia?")
+    fake = FakeRetriever(default=[hit("a", text="x"), hit("b", text="x")])
+    layered(fake).retrieve("Tan sheep in Ningxia?", same)
+    assert len(fake.asked) == len(set(fake.asked))
+
+
+@pytest.mark.parametrize(("seeds", "expand"), [([], 3), ([hit("ningxia")], 0)])
+def test_without_a_seed_no_placeholder_is_asked(seeds: list[Hit], expand: int) -> None:
+    fake = FakeRetriever({PARTS.first: seeds})
+    found = layered(fake, expand=expand).retrieve("What is the climate where Tan sheep come from?", PARTS)
+    assert all("#1" not in text for text in (*fake.asked, *found.parts))
+
+
+def test_expand_bounds_the_second_layer() -> None:
+    fake = FakeRetriever(default=[hit(f"d{i}") for i in range(9)])
+    layered(fake, expand=2).retrieve("What is the climate?", PARTS)
+    assert sum("On d" in query for query in fake.asked) == 2
+
+
+@pytest.mark.parametrize("count", [0, 3, 20, 40])
+@pytest.mark.parametrize("near", [0, 5, 30])
+def test_the_pool_is_bounded_unique_and_keeps_the_best_first(count: int, near: int) -> None:
+    hits = [hit(f"h{i}", 1 / (i + 1)) for i in range(count)]
+    reached = [*hits[:2], *(hit(f"n{i}") for i in range(near))]  # a graph may reach what is known
+    fake = FakeRetriever(default=hits, near=reached)
+    ids = [h.passage.id for h in layered(fake).retrieve("How?", None).hits]
+    assert len(ids) <= POOL
+    assert len(ids) == len(set(ids))
+    assert ids[: min(count, POOL - GRAPH_LIMIT)] == [h.passage.id for h in hits][: POOL - GRAPH_LIMIT]
+    assert len(fake.expanded[0][0]) <= 6
+    assert fake.expanded[0][1] == {"hops": 2, "limit": GRAPH_LIMIT, "query": "How?"}
+
+
+def test_fuse_is_reciprocal_rank_and_keeps_the_best_of_each_score() -> None:
+    lists = [[hit("a", bm25=1.0), hit("b", dense=0.2)], [hit("b", dense=0.7, bm25=3.0), hit("c")]]
+    fused = fuse(lists, 60)
+    expected = {"b-0": 1 / 62 + 1 / 61, "a-0": 1 / 61, "c-0": 1 / 62}
+    assert {h.passage.id: h.score for h in fused} == pytest.approx(expected)
+    assert [h.passage.id for h in fused] == ["b-0", "a-0", "c-0"]
+    assert fused[0].scores == {"dense": 0.7, "bm25": 3.0}
+
+
+def test_fuse_of_nothing() -> None:
+    assert fuse([], 60) == fuse([[], []], 60) == []
