@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ import pytest
 from lqr.retrieval.layered import GRAPH_LIMIT, POOL, LayeredRetrieval, fuse
 from lqr.retrieval.retriever import Retriever
 from lqr.settings import Settings
+from lqr.text import content_words
 from lqr.types import Decomposition, Hit, Passage
 
 
@@ -37,8 +39,17 @@ class FakeRetriever:
         return self.near[:limit]
 
 
+def overlap(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
+    """Stands in for the evidence model: the share of the question's words that the sentence holds."""
+    return [len({*content_words(q)} & {*content_words(text)}) / (len({*content_words(q)}) or 1) for q, (_, text) in pairs]
+
+
+def provinces(text: str) -> list[str]:
+    return re.findall(r"Ningxia|Gansu", text)
+
+
 def layered(retriever: FakeRetriever, **settings: Any) -> LayeredRetrieval:
-    return LayeredRetrieval(cast(Retriever, retriever), Settings(**settings))
+    return LayeredRetrieval(cast(Retriever, retriever), Settings(**settings), overlap, provinces)
 
 
 PARTS = Decomposition("Where do Tan sheep come from?", "What is the climate of #1?")
@@ -53,9 +64,10 @@ def test_a_simple_question_is_one_search() -> None:
 
 
 def test_a_complex_question_is_searched_in_two_layers() -> None:
-    seeds = [hit("ningxia", text="Tan sheep come from Ningxia. Other words."), hit("gansu")]
+    seeds = [hit("salt"), hit("pelts", text="Tan sheep come from Ningxia. Other words."), hit("wool", text="Tan wool.")]
     fake = FakeRetriever({PARTS.first: seeds}, default=[hit("climate")])
     found = layered(fake).retrieve("What is the climate where Tan sheep come from?", PARTS)
+    # the seed whose sentence answers q1 best comes first, and #1 is the name in that sentence
     assert found.parts == (PARTS.first, "What is the climate of Ningxia?")
     assert found.queries[0] == PARTS.first
     assert found.steps == len(fake.asked) == len(found.queries)
@@ -63,7 +75,25 @@ def test_a_complex_question_is_searched_in_two_layers() -> None:
     second = [query for query in fake.asked if "climate of Ningxia?" in query and "Tan sheep come from Ningxia." in query]
     assert len(second) == 1
     assert "Other words" not in second[0]
-    assert {h.passage.id for h in found.hits} == {"ningxia-0", "gansu-0", "climate-0"}
+    assert {h.passage.id for h in found.hits} == {"salt-0", "pelts-0", "wool-0", "climate-0"}
+
+
+def test_without_a_name_the_title_stands_for_the_first_answer() -> None:
+    fake = FakeRetriever({PARTS.first: [hit("steppe", text="Tan sheep come from dry land.")]})
+    assert layered(fake).retrieve("Climate?", PARTS).parts[1] == "What is the climate of Steppe?"
+
+
+def test_a_name_that_was_asked_with_is_no_answer() -> None:
+    fake = FakeRetriever({PARTS.first: [hit("a", text="Tan sheep come from Ningxia, not from Gansu.")]})
+    found = layered(fake).retrieve("Are Tan sheep from Gansu, and how is the climate?", PARTS)
+    assert found.parts[1] == "What is the climate of Ningxia?"
+
+
+def test_what_one_query_alone_finds_stays_in_the_pool() -> None:
+    many = [hit(f"m{i}") for i in range(20)]
+    fake = FakeRetriever({PARTS.first: [*many[:3]], "What is the climate of M0?": [hit("lone"), *many]}, default=many)
+    found = layered(fake).retrieve("Climate?", PARTS)
+    assert "lone-0" in {h.passage.id for h in found.hits}
 
 
 def test_no_query_is_put_twice() -> None:

@@ -13,6 +13,7 @@ from lqr.conversation._names import Name, Names, without_overlaps
 from lqr.conversation._patterns import AUX, COMPARES, COUNTED, DETERMINERS, GENERIC, PAIR, SENTENCE, VERBS, WH_PHRASE
 from lqr.text import STOPWORDS, content_words, words
 
+BEINGS = frozenset(["animal", "animals", "breed", "person", "people", "party"])  # kinds that "she" and "they" may be
 MAX_PHRASE = 9  # words of a focus phrase
 
 
@@ -30,6 +31,7 @@ class Focus:
     beings: str = ""
     counted: str = ""
     place: str = ""
+    answer: str = ""  # what the reply said the thing asked for is
     pair: tuple[str, ...] = ()
     latest: str = ""
     person: bool = False  # the topic has been called he or she
@@ -41,7 +43,7 @@ def after_question(question: str, names: Names, old: Focus) -> Focus:
     topic = topic_of(question, names, found)
     telling = bool(found) or not old.topic or len(_own(question)) >= 2
     scope = [n for n in found if n.kind in names.profile.scope or n.kind in names.profile.classes or n.kind == "breed"]
-    living = [n for n in scope if _is_being(n, question, names)]
+    living = [n for n in scope if n.kind in BEINGS or n.kind.endswith("_class")]
     place = place_of(question, names)
     counted = counted_in(question)
     return replace(
@@ -117,6 +119,8 @@ def _widened(text: str, name: Name, names: Names) -> str:
             or word.endswith(("ly", "ing", "ed"))
         ):
             break
+        if re.search(rf"\b(?:i|you|we|they|to|not|{AUX})\s+$", text[: token.start()], re.IGNORECASE):
+            break  # a verb that we do not know
         start = token.start()
     of = re.search(r"([\w'’-]+) of (?:a |an |the |my )?$", text[:start])
     if of and of.group(1).lower() not in STOPWORDS | VERBS | GENERIC and not of.group(1)[0].isdigit():
@@ -124,28 +128,30 @@ def _widened(text: str, name: Name, names: Names) -> str:
     return text[start : name.end]
 
 
-def _is_being(name: Name, text: str, names: Names) -> bool:
-    """Whether the name can be "she" or "they": not a place ("in Gansu"), not a season or stage ("in winter")."""
-    return (
-        not re.search(r"\b(?:in|at|near|during|around|before|after)\s+(?:the\s+)?(?:[\w-]+ )?$", text[: name.start])
-        or name.text[:1].islower()
-        and name.text.endswith("s")
-    )
-
-
 def noun_phrase(question: str) -> str:
     """Without any name: what is counted or chosen ("how many guard dogs"), else the longest run of telling words."""
     if counted := counted_in(question):
         return counted
     runs: list[list[str]] = [[]]
+    between: list[str] = []  # function words since the last run, to keep "gas in a new silo" one phrase
     for token in re.findall(r"[\w'’%.-]*[\w'’%]|[.,;:!?]", question):
-        if token.lower() in STOPWORDS | VERBS or not token[0].isalnum():
-            runs.append([])
-        else:
-            runs[-1].append(token)
-    telling = [run for run in runs if any(w.lower() not in GENERIC for w in run)]
-    best = max(telling or runs, key=lambda run: (len(run), runs.index(run)))
-    return " ".join(best[:MAX_PHRASE])
+        low = token.lower()
+        if low in STOPWORDS | VERBS | GENERIC or not token[0].isalnum():
+            between.append(low)
+            continue
+        if between and runs[-1]:
+            if re.fullmatch(r"(?:of|in)(?: (?:the|a|an|my))?", " ".join(between)):
+                runs[-1] += between
+            else:
+                runs.append([])
+        between = []
+        runs[-1].append(token)
+    phrases = [" ".join(run[:MAX_PHRASE]) for run in runs if run]
+    if not phrases:
+        return ""
+    if re.search(r"[,.;!?:]\s", question):  # a story: no one phrase of it is the topic
+        return ", ".join(phrases[:3])
+    return max(phrases, key=lambda phrase: len(phrase.split()))
 
 
 def counted_in(question: str) -> str:
@@ -167,7 +173,7 @@ def counted_in(question: str) -> str:
 
 def place_of(question: str, names: Names) -> str:
     """The last capitalised or scope name after "in", "at", "to", "from": what a later "there" is."""
-    found = [n for n in names.all(question) if n.text[:1].isupper()]
+    found = [n for n in names.all(question) if n.text[:1].isupper() or n.kind in names.profile.scope and n.kind not in BEINGS]
     places = [n for n in found if re.search(r"\b(?:in|at|to|from|near|of)\s+(?:the )?$", question[: n.start], re.IGNORECASE)]
     return places[-1].text if places else ""
 
@@ -201,14 +207,17 @@ def _tail(phrase: str) -> str:
 
 
 def gist(question: str) -> str:
-    """The telling words of a question in order, without question words: what a bare "how long?" is asked about."""
-    body = WH_PHRASE.sub("", SENTENCE.split(question.strip())[-1])
-    kept = [
-        w
-        for w in re.findall(r"[\w'’%.-]*[\w'’%]", body)
-        if w.lower() not in STOPWORDS and not re.fullmatch(AUX, w, re.IGNORECASE)
-    ]
+    """The telling words of a question, its last sentence first: what a bare "how long?" is asked about."""
+    *story, last = SENTENCE.split(question.strip())
+    kept = _telling(WH_PHRASE.sub("", last))
+    if len(kept) < 4:
+        kept += [w for w in _telling(" ".join(story)) if w not in kept]
     return " ".join(kept[:MAX_PHRASE])
+
+
+def _telling(text: str) -> list[str]:
+    found = re.findall(r"[\w'’%.-]*[\w'’%]", text)
+    return [w for w in found if w.lower() not in STOPWORDS and not re.fullmatch(AUX, w, re.IGNORECASE)]
 
 
 def _own(question: str) -> list[str]:
@@ -217,7 +226,8 @@ def _own(question: str) -> list[str]:
 
 def _shares(a: str, b: str) -> bool:
     """Whether two phrases have a content word in common, singular or plural."""
-    return bool({w.rstrip("s") for w in content_words(a)} & {w.rstrip("s") for w in content_words(b)})
+    left, right = ({re.sub(r"(?:['’]s?|s)$", "", w) for w in content_words(text)} for text in (a, b))
+    return bool(left & right)
 
 
 __all__ = ["Focus", "after_question", "with_reply", "topic_of", "gist", "pair_in", "place_of", "counted_in", "without_overlaps"]

@@ -93,16 +93,19 @@ def fragment(body: str, focus: Focus, names: Names) -> Result | None:
         return None
     match = _PREPOSITION.match(rest)
     phrase = _ARTICLE.sub("", match["rest"] if match else rest)
-    if PRONOUN.fullmatch(phrase) or not (content_words(phrase) or names.all(phrase)):
+    if PRONOUN.search(rest) or ONE.search(rest) or not (content_words(phrase) or names.all(phrase)):
         return None
     swapped = swap(phrase, focus.question, names)
     if swapped:
         return swapped
     if match:
-        if match["prep"].lower() == "per" and (old := re.search(r"\b(?:per|a|an) [\w%]+(?=\W|$)", focus.question)):
+        if match["prep"].lower() == "per" and (old := re.search(r"\bper [\w%]+", focus.question)):
             return tidy(focus.question[: old.start()] + rest + focus.question[old.end() :]), f"{rest} in place of {old.group()}"
         return tidy(f"{focus.question.rstrip('?!. ')} {rest}?"), f"the last question, {rest}"
     named = names.all(phrase)
+    kinds = {n.kind for n in names.things(focus.question, classes=False)}
+    if led and named and not kinds:
+        return tidy(f"{focus.question.rstrip('?!. ')}, {rest}?"), f"the last question, {rest}"
     if named and covers(named, phrase):
         return tidy(f"What about {phrase}?"), f"now {phrase}"
     if not named and (led or len(phrase.split()) <= 4) and focus.topic:
@@ -128,6 +131,8 @@ def swap(phrase: str, question: str, names: Names) -> Result | None:
         for old in old_titles:
             if new.kind == old.kind and new.thing != old.thing:
                 return put(question, [old], phrase, names), f"{phrase} in place of {old.text}"
+    if several := _swap_several(phrase, question, names):
+        return several
     in_title = [(n.start, n.end) for n in old_titles if n.kind == "breed"]
     for new in (*_classes_first(names.things(phrase), names),):
         old_things = [n for n in names.things(question) if n.kind == new.kind]
@@ -139,6 +144,17 @@ def swap(phrase: str, question: str, names: Names) -> Result | None:
             if same:
                 return put(question, same, phrase, names), f"{phrase} in place of {same[-1].text}"
     return None
+
+
+def _swap_several(phrase: str, question: str, names: Names) -> Result | None:
+    """ "spring maize in Sichuan" in place of "maize in Yunnan": two kinds of thing at once."""
+    pairs = [(new, old) for new in names.things(phrase) for old in names.things(question) if new.kind == old.kind]
+    if len({new.kind for new, _ in pairs}) < 2 or all(new.thing == old.thing for new, old in pairs):
+        return None
+    start, end = min(old.start for _, old in pairs), max(old.end for _, old in pairs)
+    if len(question[start:end].split()) > 6:
+        return None
+    return tidy(question[:start] + phrase + question[end:]), f"{phrase} in place of {question[start:end]}"
 
 
 def _classes_first(found: list[Name], names: Names) -> list[Name]:
@@ -205,10 +221,16 @@ def plural(phrase: str) -> str:
 def bare_question_word(body: str, focus: Focus, names: Names) -> Result | None:
     """ "how often?", "why?", "how much seed?", "when for the ewes?": a wh-phrase without a sentence."""
     head = re.sub(r"^(?:and|but|so|ok|or)\s+", "", body.rstrip("?!. "), flags=re.IGNORECASE)
-    if not WH.match(head) or len(head.split()) > 7 or _has_clause(head[len(WH.match(head).group()) :]):  # type: ignore[union-attr]
+    match = WH.match(head)
+    if not match or WHAT_ABOUT.match(head) or len(head.split()) > 7:
         return None
-    tail = head[len(WH.match(head).group()) :].strip()  # type: ignore[union-attr]
+    tail = head[match.end() :].strip()
+    if _has_clause(tail) or PRONOUN.search(tail) or ONE.search(tail) or "," in tail:
+        return None
+    own = [w for w in content_words(tail) if w not in GENERIC]
     if named := names.things(tail):
+        if len(own) > len({n.start for n in named}):
+            return None
         question, _ = bare_question_word(head[: len(head) - len(tail)].strip(), focus, names) or (focus.question, "")
         changed = swap(_ARTICLE.sub("", _PREPOSITION.sub(r"\g<rest>", tail)), question, names)
         if changed:
@@ -219,7 +241,6 @@ def bare_question_word(body: str, focus: Focus, names: Names) -> Result | None:
         return tidy(
             f"{head} ({about})?" if not _shares(about, tail) else f"{head} ({gist(focus.question)})?"
         ), f"about {named[0].text}"
-    own = [w for w in content_words(tail) if w not in GENERIC]
     if own:
         about = focus.topic
         if not about or _shares(tail, about):
@@ -288,8 +309,14 @@ def _class_noun(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
 
 def _ones(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
     match = ONE.search(text)
-    noun = focus.beings or focus.counted or focus.topic
-    if not match or not noun or bound(text, match.start(), names, ""):
+    if not match or names.things(text[: match.start()]) and not re.search(r"\b(?:in|on|per)\s+$", text[: match.start()]):
+        return text, []
+    noun = (
+        focus.counted
+        if re.search(r"\b(?:in|on|per)\s+$", text[: match.start()])
+        else focus.beings or focus.counted or focus.topic
+    )
+    if not noun:
         return text, []
     noun = noun.split(" in ")[0].split(" of ")[0]
     before = text[: match.start()].rstrip().lower()
@@ -298,6 +325,8 @@ def _ones(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
     elif before.endswith(("which", "another", "other", "this", "that")) or not before:
         new = singular(noun) if not before or before.endswith("another") else singular(noun)
         new = new if before else f"one {new}"
+    elif before.endswith((" in", " on", " per")):
+        new = f"one {singular(noun)}"
     else:
         return text, []
     return text[: match.start()] + new + text[match.end() :], [f"“{match.group()}” is {noun}"]
@@ -320,14 +349,14 @@ def _pronouns(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
         kind = "person" if match["person"] else "plural" if match["plural"] else "thing"
         if any(start <= match.start() < end for start, end in empty) or kind in used or _not_a_pronoun(match, text):
             continue
-        if bound(text, match.start(), names, kind):
+        owner = _is_owner(match, text)
+        if bound(text, match.start(), names, kind) or owner and _owner_in_clause(text[: match.start()], kind, names):
             continue
         new = referent(kind, match.group().lower(), focus)
         if not new or any(new == n for n in notes) or new.lower() in text.lower():
             continue
         used.append(kind)
         notes.append(new)
-        owner = _is_owner(match, text)
         out += text[at : match.start()] + (_owned(new) if owner else new)
         at = match.end()
     said = [
@@ -344,7 +373,11 @@ def _not_a_pronoun(match: re.Match[str], text: str) -> bool:
     if word == "her":
         return False
     following = re.match(r"\s+([\w'’-]+)", after)
-    if not following:
+    if (
+        not following
+        or re.match(r"\s+[a-z]+ (?:out|up|off|the|my|our|a|it|them)\b", after, re.IGNORECASE)
+        and STARTS_AUX.match(text)
+    ):
         return False
     next_word = following.group(1).lower()
     # "that the ewe", "this year", "these ewes": a conjunction or a determiner
@@ -386,52 +419,72 @@ def bound(text: str, at: int, names: Names, kind: str) -> bool:
     if not before.strip():
         return False
     if kind != "thing":
-        found = names.things(before)
-        if found or [n for n in names.all(before)]:
+        if names.things(before) or any(n.kind == "name" for n in names.all(before)):
             return True
-        if kind == "plural":
-            return bool(re.search(r"\b(?:the|my|our|some|two|three|\d+) (?:[\w-]+ )?[\w-]{3,}s\b", before)) or bool(
-                re.match(r"^(?!(?:yes|this|does|is|was|has)\b)[a-z]{3,}s\b", before, re.IGNORECASE)
-            )
-        return bool(re.search(r"\b(?:a|an|the|my|our|another) (?:[\w-]+ )?[\w-]{3,}", before))
+        return bool((_PEOPLE if kind == "person" else _PLURALS).search(before))
     if names.titles(before):
         return True
-    nouns = re.search(
-        r"\b(?:a|an|the|my|our|some|your) (?:[\w-]+ ){0,2}?(?P<noun>[\w-]{3,})(?=\W*$|\s+(?:is|was|has|had|in|on|of|for|with|at|from|out|off|came|would|will|got)\b|[.,;!?])",
-        before,
-        re.IGNORECASE,
+    own = [w for w in content_words(before) if w not in GENERIC | VERBS]
+    return (
+        len(own) >= 2
+        or bool(own)
+        and bool(
+            re.match(
+                r"^(?:the |my |our |a |an )?[\w-]+ (?:is|was|has|had|would|will|came|looks?|smells?|got)\b", before, re.IGNORECASE
+            )
+        )
     )
-    if nouns and nouns["noun"].lower() not in GENERIC | STOPWORDS and not nouns["noun"].lower().endswith("s"):
-        return True
-    subject = re.match(
-        rf"^(?!{WH.pattern[1:]})(?P<noun>[a-z][\w-]{{2,}}(?: [\w-]+)?) (?:is|was|has|had|would|will|came|looks?|smells?|got)\b",
-        before,
-        re.IGNORECASE,
-    )
-    return bool(subject and not PRONOUN.match(subject["noun"]) and content_words(subject["noun"]))
+
+
+_PEOPLE = re.compile(
+    r"\b(?:man|woman|boy|girl|wife|husband|son|daughter|father|mother|dad|mum|brother|sister|neighbou?r|child|worker|men|friend)\b",
+    re.IGNORECASE,
+)
+_PLURALS = re.compile(
+    r"\b(?:the|my|our|some|two|three|both|\d+) (?:[\w-]+ )?[\w-]{3,}s\b|\b(?:people|farmers|men|women|they|we)\b", re.IGNORECASE
+)
+
+
+def _owner_in_clause(before: str, kind: str, names: Names) -> bool:
+    """ "do people there graze their sheep", "a ewe that lost her lambs": a possessive may belong to its own subject."""
+    if kind == "thing":
+        return False
+    return bool(names.things(before)) or bool((_PEOPLE if kind == "person" else _PLURALS).search(before))
 
 
 def referent(kind: str, word: str, focus: Focus) -> str:
     """What a pronoun of ``kind`` most likely stands for; empty when nothing fits."""
     if kind == "person":
-        return focus.beings and _one_of(focus.beings) or focus.topic
+        if focus.beings:
+            return _one_of(focus.beings)
+        return focus.topic if focus.topic[:1].isupper() else ""
     if kind == "plural":
-        if focus.beings and focus.beings.lower().rstrip("s") != focus.beings.lower():
-            return focus.beings
-        if focus.counted.lower().endswith("s"):
-            return focus.counted
-        return focus.beings or focus.topic
+        for phrase in (focus.counted, focus.beings, focus.topic):
+            if phrase.lower().endswith("s") and not (phrase == focus.counted and focus.beings.lower().endswith("s")):
+                return phrase
+        if focus.beings:
+            return _many(focus.beings)
+        return focus.topic
     if focus.person and focus.latest and focus.latest != focus.topic:
         return focus.latest
     if (
         focus.topic
         and focus.beings
-        and focus.topic == focus.beings
+        and _shares(focus.topic, focus.beings)
         and focus.counted
         and not _shares(focus.counted, focus.beings)
     ):
         return focus.counted
     return focus.topic or focus.counted
+
+
+def _many(noun: str) -> str:
+    """A singular scope noun as "they" needs it."""
+    if noun.lower().endswith(("s", "sheep", "cattle", "deer", "fish", "poultry")):
+        return noun
+    backward = {one: many for many, one in _IRREGULAR.items()}
+    *rest, last = noun.split(" ")
+    return " ".join([*rest, backward.get(last.lower()) or last + "s"])
 
 
 def _one_of(beings: str) -> str:
@@ -471,7 +524,7 @@ def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
     if [n for n in found if n.kind in ("title", "breed")] or len({n.thing for n in found}) > 1:
         return None
     own = [w for w in content_words(LEAD.sub("", body)) if w not in GENERIC and w not in VERBS]
-    led = bool(LEAD.match(body)) or bool(BACKWARD.search(body))
+    led = bool(LEAD.match(body) or BACKWARD.search(body) or DO_IT.search(body))
     if found:
         # one thing in scope and little else: "is it dangerous for dogs?" after orf
         others = names.things(topic)
@@ -479,6 +532,8 @@ def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
             return None
     elif len(own) > (5 if led else 2):
         return None
+    if not found and focus.counted and not _shares(focus.counted, f"{topic} {body}"):
+        topic = f"{focus.counted}, {topic}"
     link = "for" if not _has_clause(body) and len(body.split()) <= 5 and " for " not in body else ""
     put_on = f"{link} {topic}" if link else f"({topic})"
     return tidy(f"{body.rstrip('?!. ')} {put_on}?"), f"about {topic}"
@@ -533,7 +588,7 @@ _CLAUSE_VERBS = VERBS - {
 
 def tidy(text: str) -> str:
     """Single spaces, a capital in front, no doubled end marks."""
-    text = re.sub(r"\s+", " ", text).strip()
+    text = LEAD.sub("", re.sub(r"\s+", " ", text).strip()) or text
     text = re.sub(r"\s+([?!.,;:])", r"\1", text)
     text = re.sub(r"([?!.])[?!.]+$", r"\1", text)
     return text[:1].upper() + text[1:]

@@ -24,15 +24,16 @@ _NO_TOPIC = re.compile(r"(?:and|how|other|reading|using|treating|grouping|when)\
 _ADJECTIVES = frozenset(
     "creep forage perennial winter spring brown sweet dairy beef body common pregnancy shearing water".split()
 )
+_ASPECTS = frozenset(["sowing dates", "farming calendar", "growing degree days"])
 # Heads of titles that are no topic by themselves.
 _TOO_COMMON = frozenset(
     """
     water soil feed grain farm common handling growing climate signs helping diseases taking recognising protecting using
     season frost straw salt minerals chilled grouping manure heating when pasture castrating tagging mating flushing
-    units conversions difficult degradation classing packing weeds farming calendar rodents red white stages saline wind erosion
+    units conversions difficult degradation classing packing weeds farming calendar rodents red white stages saline artificial wind erosion
     """.split()
 )
-_CAPITALISED = re.compile(r"\b[A-Z][\w'’.-]*[\w](?: (?:(?:of|the|de|van|von|and|in) (?:the )?)?[A-Z][\w'’.-]*\w)*")
+_CAPITALISED = re.compile(r"\b[A-Z][\w'’.-]*[\w](?: (?:(?:of|the|de|van|von|and|in) (?:the )?)?[A-Z](?:[\w'’.-]*\w)?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def title_patterns(titles: Sequence[str], profile: Profile | None = None) -> tup
                 breeds.add((name, _breed(name, forms)))
             elif _NO_TOPIC.match(part):
                 continue
-            elif len(part) > 2 and part not in _TOO_COMMON | STOPWORDS and (before or not (forms or part.endswith("ed"))):
+            elif len(part) > 2 and part not in _TOO_COMMON | STOPWORDS | _ASPECTS and (before or not forms):
                 plain.add((part, _spelling(part)))
     return _alternation(breeds), _alternation(plain)
 

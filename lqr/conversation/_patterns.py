@@ -80,7 +80,7 @@ WH_PHRASE = re.compile(
 )
 STARTS_AUX = re.compile(rf"^{AUX}\b", I)
 COUNTED = re.compile(
-    rf"\b(?:how (?P<how>many|much)|which|what)\s+(?P<noun>(?!of\b)(?:(?!{AUX}\b|(?:per|for|of|in|on|at|to|if|when|and|or|a|an|the|i|you|we|they|he|she|it|my|with|from|before|after)\b)[\w'’-]+\s*){{1,3}})",
+    rf"\b(?:how (?P<how>many|much)|which|what)\s+(?P<noun>(?!of\b)(?:(?!{AUX}\b|(?:now|then|first|per|for|of|in|on|at|to|if|when|and|or|a|an|the|i|you|we|they|he|she|it|my|with|from|before|after)\b)[\w'’-]+\s*){{1,3}})",
     I,
 )
 # "how many will stay empty", "how much do they need": what is counted was named before.
@@ -102,7 +102,7 @@ CLASS_NOUN = re.compile(
 # The empty "it" of "is it safe to", "it takes", "does it rain", "how long does it take to"; not of "is it dangerous for people".
 EXPLETIVE = re.compile(
     r"\b(?:is|was|would|will|does|do|has|can) it\b(?= (?:(?:too|so|very|still|really|ever|better|be|ok|okay) )*[\w-]+ (?:to|that|when|if|before|after)\b)"
-    r"|\bit (?:is|was|takes?|took|costs?|rains?|snows?|helps?|matters?)\b(?= (?:[\w-]+ )?(?:to|that|if|when)\b)|\b(?:does|will|did) it (?:rain|snow|take)\b(?!\W*$)|\bis it worth\b"
+    r"|\bit (?:is|was|takes?|took|costs?|rains?|snows?|helps?|matters?)\b(?= (?:[\w-]+ )?(?:to|that|if|when)\b)|\b(?:does|will|did) it (?:rain|snow|take)\b(?!\W*$)|\bis it worth\b|\bhow (?:cold|hot|warm|wet|dry|late|early|far) (?:is|was|does|will) it\b"
     r"|\bit (?:rains?|snows?|froze|freezes|is (?:hot|cold|raining|snowing|winter|summer))\b|\b(?:is|was) it (?:true|ok|okay|possible|right|normal|time)\b(?= )",
     I,
 )
@@ -122,7 +122,7 @@ CHINESE_CUE = re.compile(
 )
 QUOTED = re.compile(r"[“\"]([^”\"]{8,200})[”\"]")
 CLAUSE = re.compile(
-    r"[.,;:!?–—]\s*|\s+-\s+|\b(?:and|but|if|when|before|after|because|since|so|while|once|until|then|how|what|which|why|where|or)\b",
+    r"[.,;:!?–—]\s*|\s+-\s+|\b(?:and|but|if|when|before|after|because|since|so|while|once|until|then|how|what|which|why|where|or|to(?= (?!the\b|a\b|an\b|my\b|our\b|it\b)[a-z]+ ))\b",
     I,
 )
 SENTENCE = re.compile(r"(?<=[.!?;])\s+")
@@ -135,6 +135,7 @@ GENERIC = frozenset(
     bad problem problems thing things way ways long often lot lots field time times year years day days week weeks month
     months hour hours start stop kill kills spread spreads look looks called much many bit little usually normally exactly
     actually really sure ok okay whats long fast soon early late age weight size number share percent kg per big high low
+    cant dont wont isnt doesnt hows wheres worse better cheaper more less fine grade
     possible worth anything something everything interesting important main please
     """.split()
 )
@@ -146,7 +147,7 @@ VERBS = frozenset(
     came live move sell buy mix inject drench wean mate calve cure stack dry fertilise fertilize stay show shows go goes went
     put puts let lets see saw find found run ran try want wants pull pulls lie lies lost lose stand stands mean means feel
     feels think call called add adds raise worm bring brings like avoid leave left turn last lasts carry carries become
-    became win won play played write wrote release released marry married born say said happened
+    became win won play played write wrote trust starve release released marry married born say said happened
     """.split()
 )
 DETERMINERS = frozenset(

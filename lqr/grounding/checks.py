@@ -19,6 +19,8 @@ from lqr.grounding.windows import best_window, closest, stems
 from lqr.text import sentence_spans, sentences, words
 from lqr.types import Passage, Support
 
+__all__ = ["Fault", "FaultKind", "check_claim", "overlap", "verify"]
+
 # A claim whose content words are nearly all in one window of the passage says little else. One word in five is the
 # room that a reworded verb or a linking noun takes in sentences of eight to fifteen content words.
 SUPPORTED_OVERLAP = 0.8

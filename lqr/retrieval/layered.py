@@ -55,7 +55,9 @@ class LayeredRetrieval:
             return Retrieved(self._with_graph(question, hits), (question,), 1)
         first = self.retriever.search(parts.first)
         seeds, gists = self._seeds(parts.first, first)
-        seconds = [self._resolved(question, parts, hit, gist) for hit, gist in zip(seeds, gists, strict=True)] or [parts.second]
+        # with nothing found for q1, its own words stand for its answer: a bare #1 must reach no model
+        bare = parts.second.replace("#1", parts.first.rstrip("?"))
+        seconds = [self._resolved(question, parts, hit, gist) for hit, gist in zip(seeds, gists, strict=True)] or [bare]
         layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # (q1, q2, d_i)
         asked = list(dict.fromkeys([question, *seconds, *layered]))
         lists = [first, *self.retriever.search_many(asked)]

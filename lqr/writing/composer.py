@@ -9,6 +9,7 @@ Knows nothing of how passages were found; makes no text of its own beyond "Yes."
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -96,22 +97,24 @@ class Composition:
 
 
 def units_of(hit: Hit, rank: int) -> list[Unit]:
-    """The units of one passage, in order."""
+    """The units of one passage, in order. A list's lead-in ("Signs are:") is no unit; it goes with the first item."""
     passage = hit.passage
     if passage.kind == "table_row":
         return [Unit(passage, rank, 0, 0, len(passage.text), passage.text, "row")]
+    listed = passage.kind == "list_item"
     units: list[Unit] = []
-    for start, end in sentence_spans(passage.text):
-        raw = passage.text[start:end]
-        item = _LIST_ITEM.match(raw)
-        text = _LIST_ITEM.sub("", raw)
-        if not content_words(text):
-            continue
-        in_list = bool(item) or (passage.kind == "list_item" and not raw.rstrip().endswith((":", "：")))
-        units.append(
-            Unit(passage, rank, len(units), start + (item.end() if item else 0), end, text, "item" if in_list else "sentence")
-        )
+    for start, end in _item_spans(passage.text) if listed else sentence_spans(passage.text):
+        marker = _LIST_ITEM.match(passage.text[start:end])
+        start += marker.end() if marker else 0
+        text = passage.text[start:end]
+        if content_words(text) and not text.endswith((":", "：")):
+            units.append(Unit(passage, rank, len(units), start, end, text, "item" if listed or marker else "sentence"))
     return units
+
+
+def _item_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets of the items of a list passage; items stand apart by line breaks and may hold several sentences."""
+    return [(match.start(), match.end()) for match in re.finditer(r"\S[^\n]*(?<=\S)", text)]
 
 
 class Composer:
@@ -224,18 +227,20 @@ def _write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Seq
             paragraph.clear()
 
     several = len({u.passage.document_id for u in ordered}) > 1
+    together = Counter(u.passage.id for u in ordered if u.kind == "item")
     for unit in ordered:
         number = numbers.setdefault(unit.passage.id, len(numbers) + 1)
         text, quotes = _stand_alone(unit, previous, by_place)
         if unit is ordered[0] and verdict:
             text = f"{verdict} {text}"
-        listed = unit.kind in ("item", "row")
-        if listed:
+        if unit.kind == "row" or together[unit.passage.id] > 1:
             flush()
-            where = unit.passage.heading if unit.kind == "row" else ""
-            if where and where not in headed:
-                lines.append(f"{_table_name(unit.passage)}:")
-                headed.add(where)
+            where = unit.passage.heading
+            if where not in headed and (
+                unit.kind == "row" or previous is None or previous.passage.section != unit.passage.section
+            ):
+                lines.append(f"{where}:")
+            headed.add(where)
             lines.append(f"- {text} [{number}]")
         else:
             if (
@@ -294,10 +299,6 @@ def _row(text: str) -> str:
     if len(cells) < 2 or ":" not in cells[0]:
         return text
     return f"{cells[0].split(':', 1)[1].strip()} — {'; '.join(cells[1:])}"
-
-
-def _table_name(passage: Passage) -> str:
-    return " > ".join((passage.title, *passage.section))
 
 
 def _names_subject(text: str, passage: Passage) -> bool:
