@@ -131,8 +131,9 @@ class Pipeline:
         with run.timed("compose"):
             composed = self.composer.compose(standalone, found.parts, kept)
         with run.timed("gate"):
-            lead = composed.claims[0].text if composed.claims else ""
-            verdict = self.gate.judge(standalone, kept, composed.best, composed.part_scores, lead, language_of(question))
+            headings = {hit.passage.id: hit.passage.heading for hit in kept}
+            said = " ".join(f"{headings[claim.passages[0]]} {claim.text}" for claim in composed.claims)
+            verdict = self.gate.judge(standalone, kept, composed.best, composed.part_scores, said, language_of(question))
         _check(cancelled)
         run.trace = replace(run.trace, gate=dict(verdict.features or {}))
         if not verdict.answerable:

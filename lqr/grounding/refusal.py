@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from lqr.answer_type import expects, shows
 from lqr.corpus.profile import Profile
 from lqr.errors import WeightsError
 from lqr.text import STOPWORDS, content_words, words
 from lqr.types import Hit, Passage
 
-FEATURES = ("evidence", "relevance", "cosine", "coverage", "missing_rare", "weakest_part")
+FEATURES = ("evidence", "relevance", "cosine", "coverage", "missing_rare", "weakest_part", "kind_shown", "said")
 # Log-odds by hand, used where no fitted gate is installed.
 _DEFAULT = {
     "bias": -3.2,
@@ -29,6 +30,8 @@ _DEFAULT = {
     "coverage": 2.6,
     "missing_rare": -2.2,
     "weakest_part": 0.0,
+    "kind_shown": 0.6,
+    "said": 1.0,
 }
 
 Why = Literal["", "nothing", "not_held", "scope", "thin"]
@@ -71,7 +74,7 @@ class Gate:
         hits: Sequence[Hit],
         evidence: float,
         parts: Sequence[float] = (),
-        lead: str = "",
+        answer: str = "",
         language: str = "en",
     ) -> Verdict:
         """Judge the kept ``hits`` for ``question``.
@@ -79,35 +82,43 @@ class Gate:
         Args:
             evidence: probability of the best sentence.
             parts: probability of the best sentence for each sub-question.
-            lead: the best sentence, which may show that a wish such as a price is met after all.
+            answer: what would be said, with its headings; it may show that a wish such as a price is met after all.
         """
         not_held = self._profile.cannot_hold(question, language)
-        if not_held and self._profile.cannot_hold(lead, language) is None:
+        if not_held and self._profile.cannot_hold(answer, language) is None:
             return Verdict(False, 0.02, "not_held", not_held)
         if not hits:
             return Verdict(False, 0.01, "nothing")
-        values = self.features(question, hits, evidence, parts)
+        values = self.features(question, hits, evidence, parts, answer)
         logit = self._weights["bias"] + sum(self._weights.get(name, 0.0) * value for name, value in values.items())
         probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
         if probability < self._threshold:
             return Verdict(False, probability, "thin", features=values)
         return Verdict(True, probability, features=values)
 
-    def features(self, question: str, hits: Sequence[Hit], evidence: float, parts: Sequence[float] = ()) -> dict[str, float]:
-        """The numbers the logistic sees, each about in [0, 1]."""
-        held = {stem for hit in hits for stem in self._stem(f"{hit.passage.indexed_text} {_scope_text(hit.passage)}")}
+    def features(
+        self, question: str, hits: Sequence[Hit], evidence: float, parts: Sequence[float] = (), answer: str = ""
+    ) -> dict[str, float]:
+        """The numbers the logistic sees, each about in [0, 1].
+
+        ``coverage`` and ``said`` are the shares of the question's words, weighed by rarity, that the kept passages and
+        the answer itself hold; ``missing_rare`` is the rarest word that no kept passage holds.
+        """
         wanted = {
             stem: self._rarity(stem) for word in content_words(question) if word not in _ASKING for stem in self._stem(word)[:1]
         }
+        held = {stem for hit in hits for stem in self._stem(f"{hit.passage.indexed_text} {_scope_text(hit.passage)}")}
+        spoken = set(self._stem(answer))
         total = sum(wanted.values())
-        missing = {stem: weight for stem, weight in wanted.items() if stem not in held}
         return {
             "evidence": evidence,
             "relevance": max(hit.score for hit in hits),
             "cosine": max(hit.scores.get("dense", 0.0) for hit in hits),
-            "coverage": 1 - sum(missing.values()) / total if total else 0.0,
-            "missing_rare": max((w for w in missing.values()), default=0.0),
+            "coverage": sum(w for stem, w in wanted.items() if stem in held) / total if total else 0.0,
+            "missing_rare": max((w for stem, w in wanted.items() if stem not in held), default=0.0),
             "weakest_part": min(parts) if parts else evidence,
+            "kind_shown": float(shows(answer, expects(question))),
+            "said": sum(w for stem, w in wanted.items() if stem in spoken) / total if total else 0.0,
         }
 
 

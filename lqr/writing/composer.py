@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from lqr.answer_type import expects, shows
 from lqr.text import content_words, sentence_spans, words
 from lqr.types import Claim, Hit, Passage
 
@@ -24,6 +25,7 @@ KEEP_SHARE = 0.45
 KEEP_FLOOR = 0.12
 REDUNDANT = 0.88  # cosine above which two sentences say the same
 MAX_UNITS = {"short": 3, "long": 5}
+WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
 MAX_LIST = 8
 MAX_ROWS = 6
 
@@ -156,6 +158,8 @@ class Composer:
             answers = [scores[i] for scores in by_part]
             part = max(range(len(answers)), key=answers.__getitem__) if answers else 0
             value = max(whole[i], 0.9 * max(answers)) if answers else whole[i]
+            if not shows(unit.text, expects(parts[part] if parts else question)):
+                value *= WRONG_KIND
             scored.append(replace(unit, score=value * weight, part=part))
         return scored, tuple(max(scores) for scores in by_part)
 
