@@ -148,7 +148,7 @@ class Collection:
 
 def canard(path: Path, limit: int) -> Iterable[dict[str, Any]]:
     """The same rewrite fields for CANARD, whose collection has no profile and no titles."""
-    rewriter = Rewriter(Profile(), ())
+    rewriter = Rewriter(Profile(), (), history_turns=20)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             if limit and number >= limit:

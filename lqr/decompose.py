@@ -1,76 +1,91 @@
 """Splits a complex question into q1 and q2 (Huang et al. 2024, section 3.2), by rules over the question's surface.
 
-The second part may say ``#1``: the answer to the first. The fallback is always valid: the question's leading phrase
-first, the whole question second. Knows nothing of retrieval; the trained complexity classifier decides *whether* to split.
+A question as typed is often a story, then one question or two. The rules look for two questions, for a comparison, then for
+a bridge ("the climate where Tan sheep come from"). The second part may say ``#1``: the answer to the first. There is always
+a valid fallback. Knows nothing of retrieval; the complexity classifier decides *whether* to split.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from lqr.text import STOPWORDS, content_words
+from lqr.text import STOPWORDS, content_words, words
 from lqr.types import Decomposition
 
-_AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|may|might|has|have)"
-_WH = r"(?:what|which|who|whom|where|when|why|how(?: (?:much|many|often|long|far|deep|old|soon|early|late|big|high))?)"
-_NOUN = r"[\w'’-]+(?: [\w'’-]+){0,3}?"
+Parts = tuple[str, str]
 
-_TWO_QUESTIONS = re.compile(
-    rf"^(?P<a>.{{8,}}?)(?:[?]\s*(?:and |also |then )?|,? (?:and|and then|but|also|and also),? )(?P<b>(?:(?:at|"
-    rf"for|in|by|with|from|after|before) )?{_WH}\b.+|{_AUX} (?:i|we|you|it|they|she|he|the|my|this|"
-    rf"there)\b.+)$",
-    re.IGNORECASE,
+_AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|may|might|has|have)"
+_WH = r"(?:what|whats|which|who|whom|whose|where|when|why|how)"
+_NOUN = r"[\w'’-]+(?: [\w'’-]+){0,3}?"
+_I = re.IGNORECASE
+
+# Where a question begins: at the start, after a mark, after a conjunction; "at what age", "in a drought what ..." count too.
+_BEGINS = re.compile(
+    rf"(?P<joint>^|[.?!:;,&–]\s*|\s-\s|\b(?:and|but|also|then)\s+)(?:(?:and|then|also|but|so)\s+)*"
+    rf"(?P<question>(?:(?:at|for|in|by|with|from|after|before|above|below|on|to|of|under)\s+(?:(?:an?|the|my)\s+[\w-]+,?\s+)?)?{_WH}\b"
+    rf"|(?:do|does|did|can|could|should|must|will|would|may)\s+(?!be\b|not\b|have\b)[\w'’-]+"
+    rf"|(?:is|are|was|were|has|have)\s+(?:i|we|you|it|they|she|he|the|my|this|that|there|these|an?)\b)",
+    _I,
 )
+# ", which spreads" goes on with the clause before it.
+_RELATIVE_JOINT = re.compile(r"^(?:which|who|whom|whose|where|when)\b", _I)
+
+# --- two things set against one another -----------------------------------------------------------------------------------
 _DIFFERENCE = re.compile(
-    r"\bdifferen(?:ce|t|ces)\b.*?\b(?:between|of|from)\s+(?P<a>.+?)\s+(?:and|from|versus|vs\.?)\s+(?P<b>.+?)\W*$", re.IGNORECASE
+    r"\bdifferen(?:ces?|t)\b.*?\b(?:between|of|from)\s+(?P<a>.+?)\s+(?:and|from|versus|vs\.?)\s+(?P<b>.+?)\W*$", _I
 )
 _TELL_APART = re.compile(
-    r"\b(?:tell|distinguish|know)\s+(?P<a>.+?)\s+(?:apart )?from\s+(?P<b>.+?)(?:\s+apart)?\W*$", re.IGNORECASE
+    r"\b(?:tell|distinguish|know)\s+(?P<a>.+?)\s+(?:apart )?from\s+(?P<b>.+?)(?:\s+apart)?\W*$", _I
 )
+_COMPARE = re.compile(r"^(?:please )?(?:compare|contrast)\s+(?P<a>.+?)\s+(?:and|with|to|versus|vs\.?)\s+(?P<b>.+?)\W*$", _I)
+_VERSUS = re.compile(r"^(?P<a>.+?)\s+(?:versus|vs\.?)\s+(?P<b>.+?)\W*$", _I)
 _WHICH_OF = re.compile(
-    r"^(?P<head>.*?\b(?:which|who|what|whose|is|are|does|do|has|have|where|when)\b.*?)[,:]?\s+(?P<a>(?:the "
-    r"|a |an )?[\w'’. -]{2,50}?)\s*,?\s+or\s+(?P<b>(?:the |a |an )?[\w'’. -]{2,50}?)\W*$",
-    re.IGNORECASE,
+    rf"^(?P<head>.*?\b(?:{_WH}|{_AUX})\b.*?)[,:]?\s+(?P<a>(?:the |an? )?[\w'’. -]{{2,50}}?)\s*,?\s+or\s+(?P<b>(?:the |an? )?[\w'’. -]{{2,50}}?)\W*$", _I
 )
 _THAN = re.compile(
-    r"^(?P<head>.*?\b(?:more|less|fewer|better|worse|higher|lower|longer|shorter|earlier|later|"
-    r"bigger|smaller|faster|slower|\w+er)\b.*?)\s+(?:than|compared (?:to|with))\s+(?P<b>.+?)\W*$",
-    re.IGNORECASE,
+    r"^(?P<head>.*?\b(?:more|less|fewer|better|worse|\w+er)\b.*?)\s+(?:than|compared (?:to|with))\s+(?P<b>.+?)\W*$", _I
 )
-_COMPARE = re.compile(
-    r"^(?:please )?(?:compare|contrast)\s+(?P<a>.+?)\s+(?:and|with|to|versus|vs\.?)\s+(?P<b>.+?)\W*$", re.IGNORECASE
+# "swayback or stiff lamb disease, what do I look for?"
+_TOPICS = re.compile(rf"^(?P<a>[\w'’ -]{{2,40}}?) (?:or|versus|vs\.?) (?P<b>[\w'’ -]{{2,40}}?)[,:]\s+(?P<head>{_WH}\b.+?)\W*$", _I)
+# "the same share in a ewe lamb and in a heifer": the preposition is said twice.
+_SAME_IN = re.compile(
+    r"^(?P<head>.*\b(?:same|both|differ\w*|equal)\b.*?)\s+(?P<prep>in|for|of|with|on)\s+(?P<a>.+?)\s+and\s+(?:(?P=prep)\s+)(?P<b>.+?)\W*$", _I
 )
-_VERSUS = re.compile(r"^(?P<a>.+?)\s+(?:versus|vs\.?)\s+(?P<b>.+?)\W*$", re.IGNORECASE)
 _BOTH = re.compile(
-    rf"^(?P<head>{_AUX}|do) (?:both )?(?P<a>.+?) and (?P<b>.+?) (?P<tail>(?:both |from |in |of |"
-    rf"have |need |the same |born |located |made |produced |a |an ).+?)\W*$",
-    re.IGNORECASE,
+    rf"^(?P<head>{_AUX}) (?:both )?(?P<a>.+?) and (?P<b>.+?) (?P<tail>(?:both |from |in |of |"
+    rf"have |need |the same |born |located |made |produced |an? ).+?)\W*$",
+    _I,
 )
 
-# "the region where Tan sheep come from", "the worm that causes bottle jaw", "the insect which spreads citrus greening"
+# --- a thing that is only described: the answer to q1 stands in q2 -----------------------------------------------------------
 _WHERE = re.compile(
-    rf"\b(?:the )?(?P<noun>{_NOUN}) (?:where|in which|from which) (?P<clause>.+?)(?=$|[?,;]|\s+(?:{_AUX})\s+(?:it|they|the)\b)",
-    re.IGNORECASE,
+    rf"\b(?:the )?(?P<noun>{_NOUN}) (?:where|in which|from which) (?P<clause>.+?)(?=$|[?,;]|\s+(?:{_AUX})\s+(?:it|they|the)\b)", _I
 )
 _BARE_WHERE = re.compile(
-    r"\b(?P<lead>in|at|from|of|like)?\s*(?:the )?(?:place |area )?where (?P<clause>(?!can|do|does|"
-    r"is|are|should)[\w'’ -]+?)(?=$|[?,;])",
-    re.IGNORECASE,
+    r"\b(?P<lead>in|at|from|of|like)?\s*(?:the )?(?:place |area |region )?where (?P<clause>(?!can\b|do\b|does\b|is\b|are\b|should\b)[\w'’ -]+?)(?=$|[?,;])",
+    _I,
 )
-_RELATIVE = re.compile(rf"\b(?:the|a|an) (?P<noun>{_NOUN}) (?:that|which|who|whose) (?P<clause>.+?)(?=$|[?,;])", re.IGNORECASE)
+_RELATIVE = re.compile(rf"\bthe (?P<noun>{_NOUN}) (?:that|which|who|whose) (?P<clause>.+?)(?=$|[?,;])", _I)
 _PARTICIPLE = re.compile(
-    rf"\b(?:the|a|an) (?P<noun>{_NOUN}) (?P<clause>(?:causing|carrying|spreading|transmitting|carried by|"
-    rf"caused by|spread by|transmitted by|grown in|bred in|native to|known as|called|behind|responsible for) "
-    rf".+?)(?=$|[?,;])",
-    re.IGNORECASE,
+    rf"\b(?:the|an?) (?P<noun>{_NOUN}) (?P<clause>(?:causing|carrying|spreading|transmitting|carried by|caused by|spread by|"
+    rf"transmitted by|grown in|bred in|native to|known as|called|behind|responsible for) .+?)(?=$|[?,;])",
+    _I,
 )
 _OF_CHAIN = re.compile(
-    r"^(?P<wh>.+?\b(?:of|in|for|at|on|to|with|by))\s+(?:the )?(?P<noun>(?:home |native )?[\w'’-]+(?: [\w'’-]+)?) "
-    r"of (?P<rest>(?:the )?.+?)\W*$",
-    re.IGNORECASE,
+    r"^(?P<wh>.+?\b(?:of|in|for|at|on|to|with|by))\s+(?:the )?(?P<noun>(?:home |native )?[\w'’-]+(?: [\w'’-]+)?) of (?P<rest>(?:the )?.+?)\W*$", _I
 )
 _POSSESSIVE = re.compile(r"^(?P<wh>.+?)\s+(?P<owner>[\w-]+(?: [\w-]+){0,3})['’]s?\s+(?P<noun>[\w-]+(?: [\w-]+){0,2})\W*$")
+_PLAIN_NOUNS = frozenset(
+    "sign signs kind type rate amount level number lot use risk middle end start beginning time part parts most some each one "
+    "none all cause causes".split()
+)
+
+_POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|there|he|she|him|her|each)\b", _I)
+# "that plateau", "it", "there": what the first question asks for.
+_DEMONSTRATIVE = re.compile(r"\b(?:(?:that|this|those|these) [\w-]+(?=\W*$|[?,.;])|it|there)\b", _I)
+_IDENTIFIES = re.compile(r"^(?:which|who|where|what(?! (?:is|are|does|do|can|would|should)\b))\b", _I)
+_ASPECTS = frozenset("soon often long much many fast what how which when why get see kg".split())
 
 
 def decompose(question: str, *, entities: Callable[[str], list[str]] | None = None) -> Decomposition:
@@ -80,170 +95,170 @@ def decompose(question: str, *, entities: Callable[[str], list[str]] | None = No
         question: one standalone question.
         entities: names found in a text, in order (titles, scope terms); sharpens comparisons and the fallback.
     """
-    text = question.strip()
-    named = entities(text) if entities else []
+    text = re.sub(r"\s+", " ", question).strip()
+    named = list(dict.fromkeys(entities(text))) if entities else []
     for name, rule in RULES:
         parts = rule(text, named)
-        if parts and parts[0].strip() and parts[1].strip() and parts[0].strip().lower() != parts[1].strip().lower():
+        if parts and all(content_words(part) for part in parts) and parts[0].strip(" ?").lower() != parts[1].strip(" ?").lower():
             return Decomposition(_question(parts[0]), _question(parts[1]), f"rules: {name}")
-    return _fallback(text, named)
+    first, second = _fallback(text, named)
+    return Decomposition(_question(first), _question(second), "rules: fallback")
 
 
-def _two_questions(text: str, named: list[str]) -> tuple[str, str] | None:
-    match = _TWO_QUESTIONS.match(text.rstrip("? "))
-    if not match or len(content_words(match["a"])) < 1 or len(content_words(match["b"])) < 1:
+def _two_questions(text: str, named: list[str]) -> Parts | None:
+    """ "where do Maiwa yaks come from and what is the July temperature there"."""
+    starts = question_starts(text)
+    if len(starts) < 2:
         return None
-    first, second = match["a"].strip(" ,.?"), match["b"].strip(" ,.?")
-    if not re.search(rf"\b(?:{_WH}|{_AUX})\b", first, re.IGNORECASE) and "," not in first and "." not in first:
+    story = re.sub(r"[\s,:;.–&-]+$|\s+(?:and|but|so)$", "", text[: starts[0]].strip())
+    first = re.sub(r"[\s,;:.?&–-]*(?:\b(?:and|but|also|then)\s*)*$", "", text[starts[0] : starts[1]], flags=_I)
+    second = text[starts[1] :]
+    if not (_own(first) or story) or not (_own(second) or _missing(second, named)):
         return None
-    # "... and how do I treat it": the pronoun stands for what the first part is about
-    topic = _topic(first, named)
-    if topic and not any(n.lower() in second.lower() for n in named):
-        put, count = re.subn(
-            r"\b(?:it|them|they|this|that|these|those)\b(?! (?:is|was) )", topic, second, count=1, flags=re.IGNORECASE
-        )
-        second = put if count else f"{second} ({topic})"
-    return first, second
+    whole_first = _with_story(first, story, named)
+    return whole_first, _carried(second, first, story, named)
 
 
-def _topic(text: str, named: list[str]) -> str:
-    inside = [n for n in named if n.lower() in text.lower()]
-    if inside:
-        return max(inside, key=len)
-    return " ".join(content_words(text)[-3:])
+def question_starts(text: str) -> list[int]:
+    """Where the questions of ``text`` begin, in order."""
+    starts: list[int] = []
+    for match in _BEGINS.finditer(text):
+        joint = match["joint"].strip()
+        if joint == "," and starts and _RELATIVE_JOINT.match(match["question"]):
+            continue
+        starts.append(match.start("question"))
+    return starts
 
 
-def _comparison(text: str, named: list[str]) -> tuple[str, str] | None:
-    for pattern in (_DIFFERENCE, _TELL_APART, _COMPARE, _VERSUS):
-        match = pattern.search(text)
-        if match:
+def _own(part: str) -> list[str]:
+    return [word for word in content_words(part) if word not in _ASPECTS]
+
+
+def _missing(part: str, named: Sequence[str]) -> list[str]:
+    return [name for name in named if name.lower() not in part.lower()]
+
+
+def _with_story(part: str, story: str, named: list[str]) -> str:
+    """The first question with what it needs of the story before it: all of it, its names, or nothing."""
+    if not story:
+        return part
+    if len(story.split()) <= 6 or len(_own(part)) < 3 or _POINTS_BACK.search(part):
+        return f"{story}: {part}"
+    lost = [name for name in _missing(part, named) if name.lower() in story.lower()]
+    return f"{part} ({', '.join(lost[:2])})" if lost else part
+
+
+def _carried(second: str, first: str, story: str, named: list[str]) -> str:
+    """The second question with what its "it" stands for, or with the topic when it names nothing."""
+    pointing = _DEMONSTRATIVE.search(second)
+    if pointing and _IDENTIFIES.match(first):
+        return second[: pointing.start()] + "#1" + second[pointing.end() :]
+    held = [name for name in named if name.lower() in second.lower()]
+    topics = [name for name in _missing(second, named) if name.lower() in f"{story} {first}".lower()]
+    if held and len(_own(second)) >= 3:
+        return second
+    lacking = topics[:2] or (_own(story) + _own(first))[:4]
+    if held and not topics:
+        lacking = [word for word in _own(first) if word not in second.lower()][:4]
+    elif held:  # "what can alfalfa take?": the aspect is in the first question
+        lacking = [word for word in _own(first) if not any(word in name.lower() for name in named)][:4]
+    elif len(_own(second)) < 3:
+        lacking = [*topics[:2], *(w for w in _own(first) if not any(w in t.lower() for t in topics[:2]))][:4]
+    return f"{second.rstrip(' ?.!')} ({' '.join(lacking)})" if lacking else second
+
+
+def _comparison(text: str, named: list[str]) -> Parts | None:
+    """ "which ram is heavier, a Dorper or a Suffolk?": the same question about each."""
+    told = re.split(r"(?<=[.?!])\s+", text)
+    sentence = next((one for one in told if "?" in one), told[-1])
+    if match := _TOPICS.match(sentence):
+        return f"{match['head']} ({match['a']})", f"{match['head']} ({match['b']})"
+    for pattern, lead in ((_DIFFERENCE, "what is"), (_TELL_APART, "how do I know"), (_COMPARE, "what is"), (_VERSUS, "what is")):
+        if match := pattern.search(sentence):
             left, right = _trim(match["a"]), _trim(match["b"])
             if len(left.split()) > 8 or len(right.split()) > 10:
                 return None
-            aspect = ""
-            if (found := re.search(r"\b(?:in|for|on|regarding|by) (?P<aspect>[\w' -]+)$", right)) and len(
-                found["aspect"].split()
-            ) <= 4:
-                right, aspect = right[: found.start()].strip(), found.group()
-            return f"{left} {aspect}".strip(), f"{right} {aspect}".strip()
-    match = _WHICH_OF.match(text)
+            aspect = re.search(r"\s(?:in|for|on|regarding|by) [\w' -]+$", right)
+            tail = aspect.group() if aspect and len(aspect.group().split()) <= 5 else ""
+            right = right[: len(right) - len(tail)].strip()
+            return f"{lead} {left}{tail}", f"{lead} {right}{tail}"
+    if match := _SAME_IN.match(sentence):
+        return tuple(f"{match['head']} {match['prep']} {match[side]}" for side in "ab")  # type: ignore[return-value]
+    match = _WHICH_OF.match(sentence)
     if match and content_words(match["a"]) and content_words(match["b"]) and len(match["head"].split()) >= 2:
-        left, right = match["a"].strip(), match["b"].strip()
-        head = match["head"].strip(" ,:")
-        tail = ""
-        last_of_head = [n for n in named if n.lower() in text.lower() and n.lower() in f"{head} {left}".lower()]
-        if last_of_head and last_of_head[-1].lower() not in left.lower():
-            return None
-        words_left = left.split()
-        if len(words_left) > 5:
-            return None
-        return f"{head} {left}{tail}", f"{head} {right}{tail}"
-    match = _THAN.match(text)
+        head, left, right = match["head"].strip(" ,:"), match["a"].strip(), match["b"].strip()
+        before = [n for n in named if n.lower() in f"{head} {left}".lower()]
+        if len(left.split()) <= 5 and not (before and not any(n.lower() in left.lower() for n in before)):
+            return f"{head} {left}", f"{head} {right}"
+    match = _THAN.match(sentence)
     if match and len(named) >= 2:
         left = next((n for n in named if n.lower() in match["head"].lower()), "")
         right = next((n for n in named if n.lower() in match["b"].lower()), "")
         if left and right and left.lower() != right.lower():
-            return match["head"], re.sub(re.escape(left), right, match["head"], count=1, flags=re.IGNORECASE)
-    match = _BOTH.match(text)
+            return match["head"], re.sub(re.escape(left), lambda _: right, match["head"], count=1, flags=_I)
+    match = _BOTH.match(sentence)
     if match and len(match["a"].split()) <= 6 and len(match["b"].split()) <= 6:
         return f"{match['head']} {match['a']} {match['tail']}", f"{match['head']} {match['b']} {match['tail']}"
     return None
 
 
-def _bridge(text: str, named: list[str]) -> tuple[str, str] | None:
-    for pattern, wh in ((_WHERE, "where"), (_RELATIVE, "which"), (_PARTICIPLE, "which")):
-        match = pattern.search(text)
-        if match and len(content_words(match["clause"])) >= 1:
-            noun = _last_noun(match["noun"])
-            before = text[: match.start()].strip()
-            after = text[match.end() :].strip(" ?,")
-            if not content_words(before) and not content_words(after):
-                return None
-            lead = match["noun"][: len(match["noun"]) - len(noun)].strip()
-            clause, rest = _split_clause(match["clause"]) if not content_words(before) else (match["clause"], "")
-            first = f"where {clause}" if wh == "where" else f"which {noun} {clause}"
-            second = " ".join(part for part in (before, lead, "#1", rest, after) if part)
-            return first, second
+def _bridge(text: str, named: list[str]) -> Parts | None:
+    """ "the climate where Tan sheep come from": first the place, then its climate."""
+    text = text.strip(" ?.!")
     match = _BARE_WHERE.search(text)
     if match and match.start() > 0 and content_words(text[: match.start()]):
-        lead = match["lead"] or "in"
-        return f"where {match['clause']}", f"{text[: match.start()].strip()} {'' if lead == 'like' else lead} #1".replace(
-            "  ", " "
-        )
+        before, clause = text[: match.start()].strip(), match["clause"]
+        if (pronoun := re.match(r"(?:they|it|she|he)\b", clause, _I)) and named:
+            clause = named[0] + clause[pronoun.end() :]
+        lead = {"like": "like in", None: "in"}.get(match["lead"], match["lead"])
+        return f"where {clause}", f"{before} {lead} #1"
+    for pattern, wh in ((_WHERE, "where"), (_RELATIVE, "which"), (_PARTICIPLE, "which")):
+        match = pattern.search(text)
+        if not match or not content_words(match["clause"]) or len(question_starts(match["clause"])) > 0:
+            continue
+        *lead_words, noun = match["noun"].split()
+        before, after = text[: match.start()].strip(), text[match.end() :].strip(" ?,")
+        if not content_words(before) and not content_words(after):
+            # the clause runs into the main verb: "the worm that causes bottle jaw is found where"
+            verb = re.search(rf"\s(?={_AUX}\b)", match["clause"])
+            if not verb:
+                return None
+            after = match["clause"][verb.start() :].strip()
+            clause = match["clause"][: verb.start()]
+        else:
+            clause = match["clause"]
+        first = f"where {clause}" if wh == "where" else f"which {noun} {clause}"
+        return first, " ".join(part for part in (before, *lead_words, "#1", after) if part)
     match = _OF_CHAIN.match(text)
-    if match and len(content_words(match["wh"])) >= 1 and match["noun"].lower() not in _PLAIN_NOUNS:
+    if match and content_words(match["wh"]) and match["noun"].lower() not in _PLAIN_NOUNS:
         return f"what is the {match['noun']} of {match['rest']}", f"{match['wh']} #1"
     match = _POSSESSIVE.match(text)
-    if match and len(content_words(match["wh"])) >= 1 and match["owner"].split()[0].lower() not in STOPWORDS:
+    if match and content_words(match["wh"]) and match["owner"].split()[0].lower() not in STOPWORDS:
         return f"what is {match['owner']}'s {match['noun']}", f"{match['wh']} #1"
     return None
 
 
-_PLAIN_NOUNS = frozenset(
-    [
-        "sign",
-        "signs",
-        "kind",
-        "type",
-        "rate",
-        "amount",
-        "level",
-        "number",
-        "lot",
-        "use",
-        "risk",
-        "middle",
-        "end",
-        "start",
-        "beginning",
-        "time",
-        "part",
-        "parts",
-        "most",
-        "some",
-        "each",
-        "one",
-        "none",
-        "all",
-        "cause",
-        "causes",
-    ]
-)
-
-
-def _split_clause(clause: str) -> tuple[str, str]:
-    """A subject clause runs into the main verb: "causes bottle jaw live on pasture" is cut before its second verb."""
-    match = re.search(rf"\s(?={_AUX}\b)", clause)
-    return (clause[: match.start()], clause[match.start() :].strip()) if match else (clause, "")
-
-
-def _last_noun(noun: str) -> str:
-    return noun.split()[-1]
-
-
-def _several_entities(text: str, named: list[str]) -> tuple[str, str] | None:
-    distinct = list(dict.fromkeys(n for n in named if n))
-    if len(distinct) < 2:
-        return None
-    # nothing in the surface says how the names hang together: ask about the second one alone, then the whole
-    return f"{distinct[-1]}", text
-
-
-RULES: tuple[tuple[str, Callable[[str, list[str]], tuple[str, str] | None]], ...] = (
+RULES: tuple[tuple[str, Callable[[str, list[str]], Parts | None]], ...] = (
     ("two questions", _two_questions),
     ("comparison", _comparison),
     ("bridge", _bridge),
-    ("several entities", _several_entities),
 )
 
 
-def _fallback(text: str, named: list[str]) -> Decomposition:
-    first = named[0] if named else " ".join(content_words(text)[:3]) or text
-    return Decomposition(_question(first), _question(text), "rules: fallback")
+def _fallback(text: str, named: list[str]) -> Parts:
+    """Nothing in the surface says how the parts hang together: the whole first, then its last name with what is asked."""
+    starts = question_starts(text)
+    asked = text[starts[-1] :] if starts else text
+    if named:
+        rest = [w for w in content_words(asked) if not any(w in words(name) for name in named)]
+        second = f"{' '.join(rest[:6])} {named[-1]}"
+    else:
+        second = " ".join(content_words(asked)[-6:])
+    return text, second if content_words(second) and second.lower() != text.lower() else text
 
 
 def _trim(text: str) -> str:
-    return re.sub(r"^(?:the|a|an)\s+", "", text.strip(" ,.?"), flags=re.IGNORECASE)
+    return re.sub(r"^(?:the|an?)\s+", "", text.strip(" ,.?"), flags=_I)
 
 
 def _question(text: str) -> str:

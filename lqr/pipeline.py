@@ -8,9 +8,10 @@ user's data: history comes with each call, and everything found on the way goes 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from lqr.classifiers.complexity import ComplexityModel
 from lqr.classifiers.relevance import RelevanceModel
@@ -244,6 +245,12 @@ class Pipeline:
             suggest(related, used),
         )
 
+    def _metadata(self, document_id: str) -> Mapping[str, Any]:
+        try:
+            return self.store.document(document_id).metadata
+        except KeyError:
+            return {}  # deleted while the answer was made
+
     def _sources(self, claims: Sequence[Claim], kept: Sequence[Hit]) -> tuple[Source, ...]:
         passages = {hit.passage.id: hit.passage for hit in kept}
         quotes: dict[str, list[str]] = {}
@@ -254,7 +261,7 @@ class Pipeline:
         sources = []
         for number, (passage_id, said) in enumerate(quotes.items(), start=1):
             passage = passages[passage_id]
-            document = self.store.document(passage.document_id)
+            metadata = self._metadata(passage.document_id)
             sources.append(
                 Source(
                     number,
@@ -265,8 +272,8 @@ class Pipeline:
                     passage.text,
                     tuple(said),
                     passage.page,
-                    document.metadata.get("url"),
-                    _references(document.metadata.get("sources")),
+                    metadata.get("url"),
+                    _references(metadata.get("sources")),
                 )
             )
         return tuple(sources)

@@ -193,11 +193,13 @@ def test_nothing_to_cite() -> None:
     assert only("Ewes lamb [1].", ()) == ("Ewes lamb.", (), 1)
 
 
-@pytest.mark.parametrize("text", ["[1]" * 3000, "[" * 5000, "[1 " * 3000, "(" * 5000 + "1", "[" + "1 " * 190 + "x]", "1-" * 4000])
+@pytest.mark.parametrize(
+    "text", ["[1]" * 3000, "[1] x " * 500, "[" * 5000, "[1 " * 3000, "(" * 5000 + "1", "[" + "1 " * 190 + "x]", "1-" * 4000]
+)
 def test_hostile_text_takes_no_long_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     parse(text, IDS)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 # A plain, slow idea of a mark, for comparison: any square or CJK bracket that holds digits and separators only.

@@ -65,7 +65,7 @@ def test_a_wish_that_no_document_can_meet_is_refused_in_the_askers_language(gate
     hits = [hit("Sheep need salt.")]
     assert gate.judge("What is the price of salt?", hits, 0.9).detail == "No prices."
     assert gate.judge("What is the price of salt?", hits, 0.9, language="zh").detail == "没有价格。"
-    met = gate.judge("What is the price of salt?", hits, 0.9, lead="The price of salt was 2 yuan in 2020.")
+    met = gate.judge("What is the price of salt?", hits, 0.9, answer="The price of salt was 2 yuan in 2020.")
     assert met.why != "not_held"
 
 
@@ -174,3 +174,12 @@ def test_damaged_weights_are_refused_by_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "gate.json").write_text(text)
     with pytest.raises(WeightsError, match=r"gate\.json"):
         load_weights(tmp_path)
+
+
+def test_a_thing_that_hardly_a_document_names_is_not_answered_for_another(gate: Gate) -> None:
+    verdict = gate.judge("How much salt does a rabbit need?", [hit("Salt is needed, 9 g.")], 0.99)
+    assert (verdict.answerable, verdict.why, verdict.detail) == (False, "scope", "rabbits")
+    assert gate.judge("How much salt does a rabbit need?", [hit("A rabbit needs 1 g of salt.")], 0.99).why != "scope"
+    assert gate.judge("How much salt does a sheep need?", [hit("Salt is needed, 9 g.")], 0.99).why != "scope"  # often named
+    both = gate.judge("How much salt do a sheep and a rabbit need?", [hit("Sheep need 9 g of salt.")], 0.99)
+    assert both.why != "scope"

@@ -37,7 +37,7 @@ def test_the_thread_has_ended_when_the_stream_has(way: str) -> None:
         threads.append(threading.current_thread())
         while not emit("x"):
             time.sleep(0.002)
-        assert woken.wait(5)
+        assert woken.wait(60)
 
     pieces = stream_from_thread(produce, cancelled=stop.is_set, on_stop=woken.set)
     assert next(pieces) == "x"
@@ -53,10 +53,10 @@ def test_cancelling_works_while_nothing_arrives() -> None:
     woken = threading.Event()
     began = time.perf_counter()
     pieces = stream_from_thread(
-        lambda emit: woken.wait(20), cancelled=lambda: time.perf_counter() - began > 0.1, on_stop=woken.set
+        lambda emit: woken.wait(60), cancelled=lambda: time.perf_counter() - began > 0.1, on_stop=woken.set
     )  # type: ignore[arg-type,return-value]
     assert list(pieces) == []
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 20
 
 
 def test_errors_come_out_after_what_was_written() -> None:

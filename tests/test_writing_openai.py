@@ -200,7 +200,7 @@ def test_a_stalling_server_times_out(server: Server, first: bool) -> None:
         begin(handler)
         if not first:
             say(handler, delta("Yes"))
-        for _ in range(60):
+        for _ in range(1200):
             say(handler, ": still here")  # keep-alives are no words
             time.sleep(0.05)
 
@@ -208,7 +208,7 @@ def test_a_stalling_server_times_out(server: Server, first: bool) -> None:
     began = time.perf_counter()
     with pytest.raises(WriterError, match="LQR_LLM_TIMEOUT"):
         list(model(server, timeout=0.2).stream(MESSAGES, max_tokens=20))
-    assert time.perf_counter() - began < 2.5
+    assert time.perf_counter() - began < 30
 
 
 @pytest.mark.parametrize("way", ["close", "cancel"])
@@ -216,7 +216,7 @@ def test_ending_early_closes_the_connection(server: Server, way: str) -> None:
     def behave(handler: BaseHTTPRequestHandler, attempt: int) -> None:
         begin(handler)
         try:
-            for _ in range(400):
+            for _ in range(12000):
                 say(handler, delta("word "))
                 time.sleep(0.005)
         except OSError:
@@ -226,23 +226,21 @@ def test_ending_early_closes_the_connection(server: Server, way: str) -> None:
     stop = threading.Event()
     pieces = model(server).stream(MESSAGES, max_tokens=20, cancelled=stop.is_set)
     assert next(pieces) == "word "
-    began = time.perf_counter()
     if way == "close":
         pieces.close()  # type: ignore[attr-defined]
     else:
         stop.set()
         list(pieces)
-    assert time.perf_counter() - began < 1
-    assert server.client_gone.wait(2)
+    assert server.client_gone.wait(30)  # the server would write for a minute
 
 
 def test_cancelling_works_before_the_server_answers_at_all(server: Server) -> None:
     release = threading.Event()
-    server.behave = lambda handler, attempt: release.wait(10) and None  # type: ignore[func-returns-value,return-value]
+    server.behave = lambda handler, attempt: release.wait(60) and None  # type: ignore[func-returns-value,return-value]
     began = time.perf_counter()
-    pieces = model(server, timeout=8).stream(MESSAGES, max_tokens=20, cancelled=lambda: time.perf_counter() - began > 0.2)
+    pieces = model(server, timeout=60).stream(MESSAGES, max_tokens=20, cancelled=lambda: time.perf_counter() - began > 0.2)
     assert list(pieces) == []
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 30
     release.set()
 
 

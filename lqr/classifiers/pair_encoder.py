@@ -66,13 +66,17 @@ class PairEncoder(nn.Module):
         """The model saved in ``folder``, in fp32.
 
         Raises:
-            OSError, ValueError, KeyError, RuntimeError: a file is missing, damaged or of another shape.
+            OSError, ValueError, KeyError, RuntimeError, SafetensorError: a file is missing, damaged or of another shape.
         """
         from safetensors.torch import load_file
         from transformers import AutoModel
 
         # eager attention: measured twice as fast as sdpa on CPUs at these lengths
-        encoder = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True, attn_implementation="eager")
+        encoder, loading = AutoModel.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, attn_implementation="eager", output_loading_info=True
+        )
+        if missing := sorted(key for key in loading["missing_keys"] if "pooler" not in key):
+            raise ValueError(f"weights are missing, such as {missing[0]}")  # they would be random numbers, with only a warning
         model = cls(encoder.float())
         model.head.load_state_dict({name: value.float() for name, value in load_file(str(folder / HEAD_FILE)).items()})
         return model
@@ -80,8 +84,9 @@ class PairEncoder(nn.Module):
 
 def encode_pairs(tokenizer: Any, question: Sequence[str], texts: Sequence[str], max_tokens: int) -> dict[str, torch.Tensor]:
     """Encoder inputs plus ``segments`` for pairs; the text is cut first, a very long question to half the length."""
+    clipped = {q: _clip(q, tokenizer, max_tokens // 2) for q in set(question)}
     encoded = tokenizer(
-        [_clip(q, tokenizer, max_tokens // 2) for q in question],
+        [clipped[q] for q in question],
         list(texts),
         truncation="only_second",
         max_length=max_tokens,
@@ -94,7 +99,7 @@ def encode_pairs(tokenizer: Any, question: Sequence[str], texts: Sequence[str], 
 
 
 def _clip(question: str, tokenizer: Any, limit: int) -> str:
-    if len(question) <= 3 * limit:  # no tokenizer makes more than about one token of three characters of a question
+    if len(question.encode()) <= limit:  # no tokenizer makes more than one token of a byte; a Chinese letter is one token
         return question
     ids = tokenizer(question, truncation=True, max_length=limit, add_special_tokens=False)["input_ids"]
     return str(tokenizer.decode(ids))

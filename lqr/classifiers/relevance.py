@@ -54,7 +54,9 @@ class CrossEncoderRelevance:
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             model = PairEncoder.load(folder)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            if 2 * len(self._tokenizer) < model.encoder.config.vocab_size:
+                raise ValueError("the tokenizer has lost its vocabulary")  # transformers makes an empty one and says nothing
+        except Exception as error:  # transformers, tokenizers and safetensors each raise kinds of their own
             reason = (str(error).splitlines() or [repr(error)])[0]
             raise WeightsError(
                 f"models/{folder.name} cannot be loaded ({reason}); train it with `lqr train relevance`"

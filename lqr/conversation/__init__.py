@@ -21,6 +21,7 @@ from lqr.conversation._patterns import (
     COURTESY,
     COURTESY_END,
     DOUBT,
+    GENERIC,
     LEAD,
     META,
     MORE,
@@ -96,7 +97,7 @@ class Rewriter:
 
     def _first(self, body: str) -> Rewrite:
         """Without a history there is nothing to lean on: "yes", "how often?", "is it?" need a question back."""
-        telling = content_words(body) or self._names.find(body)
+        telling = any(word not in GENERIC for word in content_words(body)) or self._names.find(body)
         if YES.match(body) or MORE.match(body) or OTHER.match(body) or not telling:
             return Rewrite("unclear", body)
         return Rewrite("standalone", follow.tidy(body))

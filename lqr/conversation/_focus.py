@@ -31,16 +31,20 @@ class Focus:
     beings: str = ""
     counted: str = ""
     place: str = ""
-    answer: str = ""  # what the reply said the thing asked for is
+    matter: str = ""  # what was asked about the beings, when it has no name ("the mineral mix")
     pair: tuple[str, ...] = ()
     latest: str = ""
+    kind: str = ""  # of the topic: title, breed, a group of the profile, name; empty for a plain noun phrase
     person: bool = False  # the topic has been called he or she
 
 
 def after_question(question: str, names: Names, old: Focus) -> Focus:
     """The focus after a standalone ``question``; what it does not name stays as it was."""
     found = names.all(question)
-    topic = topic_of(question, names, found)
+    if old.topic and _still(old, question, found):
+        topic, kind = old.topic, old.kind  # put there by the rewrite, or said again: still the topic
+    else:
+        topic, kind = topic_of(question, names, found)
     telling = bool(found) or not old.topic or len(_own(question)) >= 2
     scope = [n for n in found if n.kind in names.profile.scope or n.kind in names.profile.classes or n.kind == "breed"]
     living = [n for n in scope if n.kind in BEINGS or n.kind.endswith("_class")]
@@ -49,13 +53,26 @@ def after_question(question: str, names: Names, old: Focus) -> Focus:
     return replace(
         old,
         question=question,
-        topic=(topic if telling else "") or old.topic,
-        beings=_widened(question, living[0], names) if living else old.beings if _shares(topic, old.topic) or not telling else "",
+        topic=topic if telling and topic else old.topic,
+        kind=kind if telling and topic else old.kind,
+        beings=_widened(question, living[0], names, of=False)
+        if living
+        else old.beings
+        if _shares(topic, old.topic) or not telling
+        else "",
         counted=counted or (old.counted if _shares(topic, old.topic) or not telling else ""),
+        matter=_matter(question, found) if telling else old.matter,
         place=place or old.place,
         pair=pair_in(question, names) or (old.pair if not telling or _shares(question, " ".join(old.pair)) else ()),
         latest=found[-1].text if found else counted or old.latest,
     )
+
+
+def _still(old: Focus, question: str, found: list[Name]) -> bool:
+    """Whether ``question`` keeps the old topic: the rewrite put it there, it is said again, or nothing else is named."""
+    if old.topic.lower() in question.lower():
+        return not any(n.kind == "title" for n in found)
+    return old.kind == "name" and (_shares(question, old.topic) or not found and len(_own(question)) < 4)
 
 
 def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
@@ -74,16 +91,17 @@ def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
     return replace(focus, topic=topic, pair=pair)
 
 
-def topic_of(question: str, names: Names, found: list[Name] | None = None) -> str:
-    """The phrase a question is about: a title, else scope terms, else capitalised names, else its telling noun phrase.
+def topic_of(question: str, names: Names, found: list[Name]) -> tuple[str, str]:
+    """The phrase a question is about, and its kind: a title, else scope terms, else capitalised names, else its telling noun phrase.
 
     Names joined by a preposition are one phrase ("orf in Tan sheep", "maize in Gansu").
     """
-    found = names.all(question) if found is None else found
     best = next((n for n in found if n.kind == "title"), None) or next((n for n in found if n.kind == "breed"), None)
-    best = best or next((n for n in found if n.kind != "name"), None) or (found[0] if found else None)
+    scope = [n for n in found if n.kind in names.profile.scope]
+    best = best or next((n for n in scope if n.kind not in BEINGS and not _AT.search(question[: n.start])), None)
+    best = best or next(iter(scope), None) or next((n for n in found if n.kind != "name"), None) or (found[0] if found else None)
     if best is None:
-        return noun_phrase(question)
+        return noun_phrase(question), ""
     start, end = best.start, best.end
     for other in found:
         if other.start >= end and _JOINS.fullmatch(question[end : other.start]):
@@ -93,17 +111,17 @@ def topic_of(question: str, names: Names, found: list[Name] | None = None) -> st
             start = other.start
     if len(question[start:end].split()) > MAX_PHRASE:
         start, end = best.start, best.end
-    return _widened(question, Name(question[start:end], start, end, best.kind, best.thing), names)
+    return _widened(question, Name(question[start:end], start, end, best.kind, best.thing), names), best.kind
 
 
 _JOINS = re.compile(
-    r"\s+(?:(?:in|of|for|on|from|with|at|under)\s+)?(?:(?:the|my|our|a|an)\s+)?(?:(?:late|early|young|old|dry|pregnant)\s+)?",
+    r"\s+(?:(?:in|of|for|on|from|with|at|under)\s+(?:the [\w-]+ (?:[\w-]+ )?of )?)?(?:(?:the|my|our|a|an)\s+)?(?:(?:late|early|young|old|dry|pregnant)\s+)?",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[\w'’%-]+")
 
 
-def _widened(text: str, name: Name, names: Names) -> str:
+def _widened(text: str, name: Name, names: Names, *, of: bool = True) -> str:
     """``name`` with the modifiers before it ("pregnant ewes", "guard dogs") and "X of a" ("udder of a ewe")."""
     start = name.start
     if name.kind == "name":
@@ -116,16 +134,23 @@ def _widened(text: str, name: Name, names: Names) -> str:
             gap.strip()
             or word in STOPWORDS | VERBS | GENERIC | DETERMINERS
             or word[0].isdigit()
-            or word.endswith(("ly", "ing", "ed"))
+            or word.endswith(("ly", "ing", "ed", "est"))
         ):
             break
         if re.search(rf"\b(?:i|you|we|they|to|not|{AUX})\s+$", text[: token.start()], re.IGNORECASE):
             break  # a verb that we do not know
         start = token.start()
-    of = re.search(r"([\w'’-]+) of (?:a |an |the |my )?$", text[:start])
-    if of and of.group(1).lower() not in STOPWORDS | VERBS | GENERIC and not of.group(1)[0].isdigit():
-        start = of.start()
-    return text[start : name.end]
+    whole = re.search(r"([\w'’-]+) of (?:a |an |the |my )?$", text[:start]) if of else None
+    if whole and whole.group(1).lower() not in STOPWORDS | VERBS | GENERIC and not whole.group(1)[0].isdigit():
+        start = whole.start()
+    phrase = text[start : name.end]
+    # a capital that only begins the sentence does not belong to the phrase
+    if start == 0 and name.kind != "breed" and name.thing[:1].islower():
+        phrase = phrase[:1].lower() + phrase[1:]
+    return phrase
+
+
+_AT = re.compile(r"\b(?:in|at|near|from)\s+(?:the )?$", re.IGNORECASE)
 
 
 def noun_phrase(question: str) -> str:
@@ -149,9 +174,35 @@ def noun_phrase(question: str) -> str:
     phrases = [" ".join(run[:MAX_PHRASE]) for run in runs if run]
     if not phrases:
         return ""
-    if re.search(r"[,.;!?:]\s", question):  # a story: no one phrase of it is the topic
+    if re.search(r"[,.;!?:]\s", question):
         return ", ".join(phrases[:3])
     return max(phrases, key=lambda phrase: len(phrase.split()))
+
+
+def _matter(question: str, found: list[Name]) -> str:
+    """The noun phrase after a determiner that holds no name: "mineral mix" of "give my sheep the mineral mix made for ..."."""
+    for match in re.finditer(r"\b(?:the|a|an|this|some)\s+((?:[\w'’-]+\s*){1,3})", question, re.IGNORECASE):
+        run = []
+        for word in match[1].split():
+            if word.lower() in STOPWORDS | GENERIC | {"made", "given", "kept", "is", "are"} or len(run) == 2:
+                break
+            run.append(word)
+        if run and not any(match.start(1) <= n.start < match.end(1) for n in found):
+            return " ".join(run)
+    return ""
+
+
+def story(question: str) -> str:
+    """The telling phrases of a question that tells a case ("cow fresh 3 weeks, eating less"), for an "it" without a name."""
+    clauses = re.split(r"[,.;:!?]\s+", question.strip(" ?!."))
+    kept = [clause for clause in clauses if len(_telling(clause)) >= 2]
+    words_left = 14
+    taken = []
+    for clause in kept:
+        if (words_left := words_left - len(clause.split())) < 0:
+            break
+        taken.append(clause)
+    return ", ".join(taken) if len(taken) > 1 else ""
 
 
 def counted_in(question: str) -> str:
@@ -207,11 +258,11 @@ def _tail(phrase: str) -> str:
 
 
 def gist(question: str) -> str:
-    """The telling words of a question, its last sentence first: what a bare "how long?" is asked about."""
-    *story, last = SENTENCE.split(question.strip())
+    """The telling words of a question's last sentence, or of all of it: what a bare "how long?" is asked about."""
+    last = SENTENCE.split(question.strip())[-1]
     kept = _telling(WH_PHRASE.sub("", last))
     if len(kept) < 4:
-        kept += [w for w in _telling(" ".join(story)) if w not in kept]
+        return ", ".join(_telling(question)[:MAX_PHRASE])
     return " ".join(kept[:MAX_PHRASE])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from lqr.conversation._focus import Focus, _shares, counted_in, gist, pair_in
+from lqr.conversation._focus import Focus, _shares, counted_in, gist, story
 from lqr.conversation._names import Name, Names
 from lqr.conversation._patterns import (
     AUX,
@@ -67,6 +67,8 @@ def only(question: str, pair: tuple[str, ...], picked: str) -> str:
         re.IGNORECASE,
     )
     if both.search(question):
+        if not re.search(r"\bor\b", question):
+            return f"What about {picked}?"
         return tidy(both.sub(lambda m: picked, question, count=1))
     other = pair[0] if picked == pair[1] else pair[1]
     if other.lower() in question.lower():
@@ -95,7 +97,7 @@ def fragment(body: str, focus: Focus, names: Names) -> Result | None:
     phrase = _ARTICLE.sub("", match["rest"] if match else rest)
     if PRONOUN.search(rest) or ONE.search(rest) or not (content_words(phrase) or names.all(phrase)):
         return None
-    swapped = swap(phrase, focus.question, names)
+    swapped = swap(phrase, focus.question, names, led or body.rstrip().endswith("?"))
     if swapped:
         return swapped
     if match:
@@ -124,12 +126,12 @@ def covers(named: list[Name], phrase: str) -> bool:
     return len(content_words(rest)) <= 1
 
 
-def swap(phrase: str, question: str, names: Names) -> Result | None:
+def swap(phrase: str, question: str, names: Names, led: bool = True) -> Result | None:
     """``question`` with ``phrase`` in place of the thing of the same kind in it."""
     new_titles, old_titles = names.titles(phrase), names.titles(question)
     for new in new_titles:
         for old in old_titles:
-            if new.kind == old.kind and new.thing != old.thing:
+            if new.kind == old.kind and new.thing != old.thing and (new.kind == "breed" or led):
                 return put(question, [old], phrase, names), f"{phrase} in place of {old.text}"
     if several := _swap_several(phrase, question, names):
         return several
@@ -149,7 +151,7 @@ def swap(phrase: str, question: str, names: Names) -> Result | None:
 def _swap_several(phrase: str, question: str, names: Names) -> Result | None:
     """ "spring maize in Sichuan" in place of "maize in Yunnan": two kinds of thing at once."""
     pairs = [(new, old) for new in names.things(phrase) for old in names.things(question) if new.kind == old.kind]
-    if len({new.kind for new, _ in pairs}) < 2 or all(new.thing == old.thing for new, old in pairs):
+    if len({new.start for new, _ in pairs}) < 2 or all(new.thing == old.thing for new, old in pairs):
         return None
     start, end = min(old.start for _, old in pairs), max(old.end for _, old in pairs)
     if len(question[start:end].split()) > 6:
@@ -257,6 +259,8 @@ def bare_question_word(body: str, focus: Focus, names: Names) -> Result | None:
         extra = f" ({counted})"
     if rest != last and len(rest.split()) >= 2:
         return tidy(f"{head} {rest}{extra}?"), "the last question with another question word"
+    if STARTS_AUX.match(last) and head.lower() == "why not":
+        return tidy(f"Why not: {last}?"), "the last question with another question word"
     if STARTS_AUX.match(last):
         return tidy(f"{head} {last[:1].lower()}{last[1:]}{extra}?"), "the last question with another question word"
     about = gist(question) or focus.topic
@@ -268,10 +272,21 @@ def bare_question_word(body: str, focus: Focus, names: Names) -> Result | None:
 def point_back(body: str, focus: Focus, names: Names) -> Result | None:
     """Put what they stand for in place of "it", "they", "the disease", "there", "one" and a missing "how many (ewes)"."""
     text, notes = body, []
-    for change in (_uncounted, _class_noun, _ones, _places, _pronouns):
+    for change in (_full_name, _uncounted, _class_noun, _ones, _places, _pronouns):
         text, said = change(text, focus, names)
         notes += said
     return (tidy(text), "; ".join(notes)) if notes else None
+
+
+def _full_name(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
+    """ "Tendulkar" once "Sachin Tendulkar" is the topic."""
+    if focus.kind != "name" or " " not in focus.topic or focus.topic.lower() in text.lower():
+        return text, []
+    last = focus.topic.split()[-1]
+    match = re.search(rf"(?<![\w-])(?<![A-Z][a-z] ){re.escape(last)}(?![\w-])", text, re.IGNORECASE)
+    if not match or len(last) < 3:
+        return text, []
+    return text[: match.start()] + focus.topic + text[match.end() :], [f"{last} is {focus.topic}"]
 
 
 def _uncounted(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
@@ -291,7 +306,7 @@ def _uncounted(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
 
 def _plural_of(focus: Focus) -> str:
     for phrase in (focus.counted, focus.beings, focus.topic):
-        if phrase.lower().endswith("s") or phrase.lower().endswith("sheep"):
+        if _is_plural(phrase):
             return phrase
     return ""
 
@@ -321,7 +336,7 @@ def _ones(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
     noun = noun.split(" in ")[0].split(" of ")[0]
     before = text[: match.start()].rstrip().lower()
     if match["one"].lower() == "ones":
-        new = noun
+        new = _many(noun)
     elif before.endswith(("which", "another", "other", "this", "that")) or not before:
         new = singular(noun) if not before or before.endswith("another") else singular(noun)
         new = new if before else f"one {new}"
@@ -329,7 +344,7 @@ def _ones(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
         new = f"one {singular(noun)}"
     else:
         return text, []
-    return text[: match.start()] + new + text[match.end() :], [f"“{match.group()}” is {noun}"]
+    return text[: match.start()] + new + text[match.end() :], [f"“{match.group()}” is {new}"]
 
 
 def _places(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
@@ -353,6 +368,8 @@ def _pronouns(text: str, focus: Focus, names: Names) -> tuple[str, list[str]]:
         if bound(text, match.start(), names, kind) or owner and _owner_in_clause(text[: match.start()], kind, names):
             continue
         new = referent(kind, match.group().lower(), focus)
+        if kind == "thing" and focus.kind == "title" and _ELSEWHERE.search(text[match.end() :]):
+            new = new.split(" in ")[0]
         if not new or any(new == n for n in notes) or new.lower() in text.lower():
             continue
         used.append(kind)
@@ -457,25 +474,30 @@ def referent(kind: str, word: str, focus: Focus) -> str:
     if kind == "person":
         if focus.beings:
             return _one_of(focus.beings)
-        return focus.topic if focus.topic[:1].isupper() else ""
+        return focus.topic if focus.kind == "name" else ""
     if kind == "plural":
         for phrase in (focus.counted, focus.beings, focus.topic):
-            if phrase.lower().endswith("s") and not (phrase == focus.counted and focus.beings.lower().endswith("s")):
+            if _is_plural(phrase) and not (phrase == focus.counted and _is_plural(focus.beings)):
                 return phrase
         if focus.beings:
             return _many(focus.beings)
         return focus.topic
     if focus.person and focus.latest and focus.latest != focus.topic:
         return focus.latest
-    if (
-        focus.topic
-        and focus.beings
-        and _shares(focus.topic, focus.beings)
-        and focus.counted
-        and not _shares(focus.counted, focus.beings)
-    ):
-        return focus.counted
+    if focus.beings and _shares(focus.topic, focus.beings) and focus.kind != "title":
+        # "it" is hardly the ewe: what was asked about her, or nothing that has a name
+        return "" if _shares(focus.counted, focus.beings) else focus.counted or focus.matter
+    if word in ("this", "that") and not focus.kind:
+        return ""
     return focus.topic or focus.counted
+
+
+# "dangerous for people", "affects goats": then "orf in lambs" is about orf alone
+_ELSEWHERE = re.compile(r"\b(?:for|to|in|by|affect\w*|infect\w*|hurts?|kills?|catch)\s+(?:the |my )?[\w-]+", re.IGNORECASE)
+
+
+def _is_plural(phrase: str) -> bool:
+    return bool(re.search(r"(?<![sui])s$|sheep$|cattle$", phrase, re.IGNORECASE))
 
 
 def _many(noun: str) -> str:
@@ -521,22 +543,47 @@ def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
     if not topic or _shares(topic, body):
         return None
     found = names.find(body)
-    if [n for n in found if n.kind in ("title", "breed")] or len({n.thing for n in found}) > 1:
+    dangling = _dangling(body, names)
+    if not dangling and ([n for n in found if n.kind in ("title", "breed")] or len({n.thing for n in found}) > 1):
         return None
     own = [w for w in content_words(LEAD.sub("", body)) if w not in GENERIC and w not in VERBS]
-    led = bool(LEAD.match(body) or BACKWARD.search(body) or DO_IT.search(body))
-    if found:
+    led = bool(LEAD.match(body) or BACKWARD.search(body) or DO_IT.search(body) or _definite(body))
+    if not led and any(n.kind == "name" for n in names.all(body)):
+        return None
+    if found and not dangling:
         # one thing in scope and little else: "is it dangerous for dogs?" after orf
         others = names.things(topic)
-        if any(n.kind == o.kind for n in found for o in others) or len(own) > (4 if led else 3):
+        if not led or any(n.kind == o.kind for n in found for o in others) or len(own) > 4:
             return None
-    elif len(own) > (5 if led else 2):
+    elif len(own) > (5 if led else 2) and not dangling:
         return None
-    if not found and focus.counted and not _shares(focus.counted, f"{topic} {body}"):
+    if dangling:
+        topic = story(focus.question) or topic
+    if (dangling or not found) and focus.counted and not _shares(focus.counted, f"{topic} {body}"):
         topic = f"{focus.counted}, {topic}"
     link = "for" if not _has_clause(body) and len(body.split()) <= 5 and " for " not in body else ""
     put_on = f"{link} {topic}" if link else f"({topic})"
     return tidy(f"{body.rstrip('?!. ')} {put_on}?"), f"about {topic}"
+
+
+def _definite(body: str) -> bool:
+    """ "the trough", "the war": a thing taken as known; not "the best time" and not "the leaves of ..."."""
+    return any(m["noun"].lower() not in GENERIC and not m["noun"].endswith("est") for m in _THE.finditer(body))
+
+
+_THE = re.compile(r"\bthe (?P<noun>[\w-]{3,})(?! (?:[\w-]+ )?(?:of|for|in|on|at)\b)", re.IGNORECASE)
+
+
+def _dangling(body: str, names: Names) -> bool:
+    """Whether an "it" or "that" has found no noun, here or before."""
+    empty = [m.span() for m in EXPLETIVE.finditer(body)]
+    return any(
+        match["thing"]
+        and not _not_a_pronoun(match, body)
+        and not any(start <= match.start() < end for start, end in empty)
+        and not bound(body, match.start(), names, "thing")
+        for match in PRONOUN.finditer(body)
+    )
 
 
 def _has_clause(text: str) -> bool:

@@ -33,7 +33,8 @@ _TOO_COMMON = frozenset(
     units conversions difficult degradation classing packing weeds farming calendar rodents red white stages saline artificial wind erosion
     """.split()
 )
-_CAPITALISED = re.compile(r"\b[A-Z][\w'’.-]*[\w](?: (?:(?:of|the|de|van|von|and|in) (?:the )?)?[A-Z](?:[\w'’.-]*\w)?)*")
+_CAPITAL = r"(?:[A-Z]\.(?=[A-Z ])|[A-Z](?:[\w'’.-]*\w)?)"
+_CAPITALISED = re.compile(rf"\b{_CAPITAL}(?: ?(?:(?:of|the|de|van|von|and|in|&) (?:the )?)?{_CAPITAL})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ def without_overlaps(names: Iterable[Name]) -> list[Name]:
 def capitalised(text: str) -> list[Name]:
     """Runs of capitalised words; a single word that only begins a sentence is none, unless it is the whole text."""
     found = []
+    title = all(word[:1].isupper() or not word[:1].isalpha() or len(word) < 4 for word in text.split())
     for match in _CAPITALISED.finditer(text):
         name, start = match.group(), match.start()
         opens = start == 0 or text[:start].rstrip()[-1:] in ".?!:;"
@@ -123,7 +125,7 @@ def capitalised(text: str) -> list[Name]:
                 continue
             name, start = rest, start + len(first) + 1
             opens = False
-        if name.lower() in STOPWORDS or (opens and " " not in name and name.strip() != text.strip(" ?!.")):
+        if name.lower() in STOPWORDS or (opens and " " not in name and not title):
             continue
         owner = re.sub(r"['’]s?$", "", name)
         found.append(Name(owner, start, start + len(owner), "name", owner.lower()))

@@ -80,7 +80,7 @@ WH_PHRASE = re.compile(
 )
 STARTS_AUX = re.compile(rf"^{AUX}\b", I)
 COUNTED = re.compile(
-    rf"\b(?:how (?P<how>many|much)|which|what)\s+(?P<noun>(?!of\b)(?:(?!{AUX}\b|(?:now|then|first|per|for|of|in|on|at|to|if|when|and|or|a|an|the|i|you|we|they|he|she|it|my|with|from|before|after)\b)[\w'’-]+\s*){{1,3}})",
+    rf"\b(?:how (?P<how>many|much)|which|what)\s+(?P<noun>(?!of\b)(?:(?!{AUX}\b|(?:now|then|first|else|other|per|for|of|in|on|at|to|if|when|and|or|a|an|the|i|you|we|they|he|she|it|my|with|from|before|after)\b)[\w'’-]+\s*){{1,3}})",
     I,
 )
 # "how many will stay empty", "how much do they need": what is counted was named before.
@@ -147,7 +147,7 @@ VERBS = frozenset(
     came live move sell buy mix inject drench wean mate calve cure stack dry fertilise fertilize stay show shows go goes went
     put puts let lets see saw find found run ran try want wants pull pulls lie lies lost lose stand stands mean means feel
     feels think call called add adds raise worm bring brings like avoid leave left turn last lasts carry carries become
-    became win won play played write wrote trust starve release released marry married born say said happened
+    became win won play played write wrote make made trust starve release released marry married born say said happened
     """.split()
 )
 DETERMINERS = frozenset(

@@ -178,7 +178,7 @@ def _next_mark(line: str, resolver: Resolver, plain_round: bool) -> _Found | Non
         second = BRACKET.match(line, to.end()) if to else None
         if second and content.isdecimal() and second[1].strip().isdecimal():  # "[1]-[3]"
             return match.start(), second.end(), resolver.span(int(content), int(second[1])), False
-        return *match.span(), resolved, False
+        return match.start(), *_with_followers(line, match.end(), resolved, resolver), False
     for match in _ROUND.finditer(line):
         if re.match(WORD, match[1].strip(), re.IGNORECASE) and is_numeric(match[1]):
             return *match.span(), resolver.numbers(match[1]), False
@@ -193,6 +193,21 @@ def _next_mark(line: str, resolver: Resolver, plain_round: bool) -> _Found | Non
             if not resolved[1] and before.strip() and not _ENUMERATED.search(before):
                 return *match.span(), resolved, False
     return None
+
+
+def _with_followers(
+    line: str, end: int, resolved: tuple[tuple[str, ...], int], resolver: Resolver
+) -> tuple[int, tuple[tuple[str, ...], int]]:
+    """A mark together with those directly behind it, so that a row of a thousand is taken in one step."""
+    ids, removed = dict.fromkeys(resolved[0]), resolved[1]
+    while match := BRACKET.match(line, end):
+        more = resolver.content(match[1])
+        if more is None or _UNIT_AFTER.match(line, match.end()) or _TO.match(line, match.end()):
+            break
+        ids.update(dict.fromkeys(more[0]))
+        removed += more[1]
+        end = match.end()
+    return end, (tuple(ids), removed)
 
 
 def _widened(line: str, start: int, end: int) -> tuple[int, int, bool]:

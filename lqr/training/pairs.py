@@ -102,7 +102,7 @@ def _supported(folder: Path, rng: random.Random, hard: int) -> Iterator[Pair]:
     """Passage pairs (and sentence pairs where annotated) of a set that names its supporting passages."""
     corpus = {row["id"]: row for row in read_rows(folder / "corpus.jsonl.gz")}
     rows = read_rows(folder / "train.jsonl.gz")
-    neighbours = _bm25_neighbours(corpus, [row["question"] for row in rows], depth=12)
+    neighbours = bm25_neighbours(corpus, [row["question"] for row in rows], depth=12)
     for row, near in zip(rows, neighbours, strict=True):
         gold = [corpus[i] for i in row["supporting"] if i in corpus]
         answers = [a.lower() for a in row["answers"] if len(a) > 3]
@@ -131,7 +131,7 @@ def _supported(folder: Path, rng: random.Random, hard: int) -> Iterator[Pair]:
                 yield Pair(row["question"], passage["title"], passage["text"][slice(*spans[0])], 0.0, f"{folder.name}-sentence")
 
 
-def _bm25_neighbours(corpus: dict[str, dict[str, Any]], questions: list[str], depth: int) -> list[list[str]]:
+def bm25_neighbours(corpus: dict[str, dict[str, Any]], questions: list[str], depth: int) -> list[list[str]]:
     import bm25s
 
     ids = list(corpus)

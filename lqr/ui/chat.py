@@ -110,7 +110,7 @@ class ChatPage:
             api_visibility="private",
             **slots,
         )
-        # Shown on the same place as the asking it ends: a question cancelled in the queue never ends its own display.
+        # Shown in the same place as the asking it ends: a question cancelled in the queue does not end its own display.
         ending = {**quick, "show_progress": "full", "show_progress_on": self.waiting}
         stop.click(self.stop, [self.saved, self.live], everything, cancels=[asking], **ending)
         self.page.edit(self.edit, [self.saved], [self.box, self.editing, self.notice], **quick)

@@ -57,7 +57,7 @@ def visit(chromium: Any, address: str) -> Iterator[Any]:
         context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-GB", **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)  # a busy machine is slow, not wrong
         page.on("console", lambda m: complaints.append(f"console: {m.text}") if m.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
         page.on("request", lambda r: complaints.append(f"request: {r.url}") if not _local(r.url, address) else None)

@@ -48,7 +48,7 @@ function patch(value) {
   document.body.dataset.started = articles.length ? "yes" : "no";
   // A new answer takes the panel; otherwise the reader's choice stands.
   const kept = log.querySelector(`.exchange[data-index="${current}"]`);
-  makeCurrent(grew || value.busy || wasBusy || !kept ? last : kept);
+  makeCurrent(grew || (busy && !wasBusy) || !kept ? last : kept);
   if (value.busy) {
     status.textContent = value.status;
     last?.querySelector(".answer")?.after(status);
@@ -112,10 +112,8 @@ element.addEventListener("click", (event) => {
   } else if (busy) {
     return;
   } else if ("ask" in target.dataset) {
-    setBusy(true);
     trigger("submit", { text: target.textContent });
   } else if (action === "retry") {
-    setBusy(true);
     trigger("retry", { again: true });
   } else if (action === "edit") {
     trigger("edit", {});
@@ -129,6 +127,16 @@ element.addEventListener("keydown", (event) => {
   // From a source back to the place in the text that named it.
   if (event.key === "Escape" && event.target.closest(".source") && lastCite?.isConnected) lastCite.focus();
 });
+
+// Gradio's display of the queue can outlive a question that was taken back, so what was asked is noted here as well.
+const note = (asked) => { document.body.dataset.asked = asked ? "yes" : "no"; };
+document.addEventListener("click", (event) => {
+  if (event.target.closest("#send, [data-ask], [data-action='retry']")) note(true);
+  else if (event.target.closest("#stop, #new")) note(false);
+}, true);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && event.target.closest("#question")) note(true);
+}, true);
 
 watch("value", () => patch(props.value));
 patch(props.value);
