@@ -35,22 +35,25 @@ _RELATIVE_JOINT = re.compile(r"^(?:which|who|whom|whose|where|when)\b", _I)
 _DIFFERENCE = re.compile(
     r"\bdifferen(?:ces?|t)\b.*?\b(?:between|of|from)\s+(?P<a>.+?)\s+(?:and|from|versus|vs\.?)\s+(?P<b>.+?)\W*$", _I
 )
-_TELL_APART = re.compile(
-    r"\b(?:tell|distinguish|know)\s+(?P<a>.+?)\s+(?:apart )?from\s+(?P<b>.+?)(?:\s+apart)?\W*$", _I
-)
+_TELL_APART = re.compile(r"\b(?:tell|distinguish|know)\s+(?P<a>.+?)\s+(?:apart )?from\s+(?P<b>.+?)(?:\s+apart)?\W*$", _I)
 _COMPARE = re.compile(r"^(?:please )?(?:compare|contrast)\s+(?P<a>.+?)\s+(?:and|with|to|versus|vs\.?)\s+(?P<b>.+?)\W*$", _I)
 _VERSUS = re.compile(r"^(?P<a>.+?)\s+(?:versus|vs\.?)\s+(?P<b>.+?)\W*$", _I)
 _WHICH_OF = re.compile(
-    rf"^(?P<head>.*?\b(?:{_WH}|{_AUX})\b.*?)[,:]?\s+(?P<a>(?:the |an? )?[\w'’. -]{{2,50}}?)\s*,?\s+or\s+(?P<b>(?:the |an? )?[\w'’. -]{{2,50}}?)\W*$", _I
+    rf"^(?P<head>.*?\b(?:{_WH}|{_AUX})\b.*?)[,:]?\s+(?P<a>(?:the |an? )?[\w'’. -]{{2,50}}?)\s*,?\s+or\s+"
+    r"(?P<b>(?:the |an? )?[\w'’. -]{2,50}?)\W*$",
+    _I,
 )
 _THAN = re.compile(
     r"^(?P<head>.*?\b(?:more|less|fewer|better|worse|\w+er)\b.*?)\s+(?:than|compared (?:to|with))\s+(?P<b>.+?)\W*$", _I
 )
 # "swayback or stiff lamb disease, what do I look for?"
-_TOPICS = re.compile(rf"^(?P<a>[\w'’ -]{{2,40}}?) (?:or|versus|vs\.?) (?P<b>[\w'’ -]{{2,40}}?)[,:]\s+(?P<head>{_WH}\b.+?)\W*$", _I)
+_TOPICS = re.compile(
+    rf"^(?P<a>[\w'’ -]{{2,40}}?) (?:or|versus|vs\.?) (?P<b>[\w'’ -]{{2,40}}?)[,:]\s+(?P<head>{_WH}\b.+?)\W*$", _I
+)
 # "the same share in a ewe lamb and in a heifer": the preposition is said twice.
 _SAME_IN = re.compile(
-    r"^(?P<head>.*\b(?:same|both|differ\w*|equal)\b.*?)\s+(?P<prep>in|for|of|with|on)\s+(?P<a>.+?)\s+and\s+(?:(?P=prep)\s+)(?P<b>.+?)\W*$", _I
+    r"^(?P<head>.*\b(?:same|both|differ\w*|equal)\b.*?)\s+(?P<prep>in|for|of|with|on)\s+(?P<a>.+?)\s+and\s+(?:(?P=prep)\s+)(?P<b>.+?)\W*$",
+    _I,
 )
 _BOTH = re.compile(
     rf"^(?P<head>{_AUX}) (?:both )?(?P<a>.+?) and (?P<b>.+?) (?P<tail>(?:both |from |in |of |"
@@ -60,10 +63,12 @@ _BOTH = re.compile(
 
 # --- a thing that is only described: the answer to q1 stands in q2 -----------------------------------------------------------
 _WHERE = re.compile(
-    rf"\b(?:the )?(?P<noun>{_NOUN}) (?:where|in which|from which) (?P<clause>.+?)(?=$|[?,;]|\s+(?:{_AUX})\s+(?:it|they|the)\b)", _I
+    rf"\b(?:the )?(?P<noun>{_NOUN}) (?:where|in which|from which) (?P<clause>.+?)(?=$|[?,;]|\s+(?:{_AUX})\s+(?:it|they|the)\b)",
+    _I,
 )
 _BARE_WHERE = re.compile(
-    r"\b(?P<lead>in|at|from|of|like)?\s*(?:the )?(?:place |area |region )?where (?P<clause>(?!can\b|do\b|does\b|is\b|are\b|should\b)[\w'’ -]+?)(?=$|[?,;])",
+    r"\b(?P<lead>in|at|from|of|like)?\s*(?:the )?(?:place |area |region )?where "
+    r"(?P<clause>(?!can\b|do\b|does\b|is\b|are\b|should\b)[\w'’ -]+?)(?=$|[?,;])",
     _I,
 )
 _RELATIVE = re.compile(rf"\bthe (?P<noun>{_NOUN}) (?:that|which|who|whose) (?P<clause>.+?)(?=$|[?,;])", _I)
@@ -73,7 +78,9 @@ _PARTICIPLE = re.compile(
     _I,
 )
 _OF_CHAIN = re.compile(
-    r"^(?P<wh>.+?\b(?:of|in|for|at|on|to|with|by))\s+(?:the )?(?P<noun>(?:home |native )?[\w'’-]+(?: [\w'’-]+)?) of (?P<rest>(?:the )?.+?)\W*$", _I
+    r"^(?P<wh>.+?\b(?:of|in|for|at|on|to|with|by))\s+(?:the )?(?P<noun>(?:home |native )?[\w'’-]+(?: [\w'’-]+)?) "
+    r"of (?P<rest>(?:the )?.+?)\W*$",
+    _I,
 )
 _POSSESSIVE = re.compile(r"^(?P<wh>.+?)\s+(?P<owner>[\w-]+(?: [\w-]+){0,3})['’]s?\s+(?P<noun>[\w-]+(?: [\w-]+){0,2})\W*$")
 _PLAIN_NOUNS = frozenset(
@@ -263,4 +270,6 @@ def _trim(text: str) -> str:
 
 def _question(text: str) -> str:
     text = re.sub(r"\s+", " ", text).strip(" ,.?")
-    return text[:1].upper() + text[1:] + "?"
+    first = text[:1].upper()
+    # "ß" and "µ" have no capital of their own
+    return (first + text[1:] if first.lower() == text[:1] else text) + "?"

@@ -21,8 +21,9 @@ Key = tuple[str, tuple[str, ...]]  # document id, section path
 _FORMS: tuple[tuple[str, str], ...] = (
     ("(?:clinical )?(?:signs|symptoms)", "What are the signs of {x}?"),
     ("prevention|preventing|how to prevent", "How {is} {x} prevented?"),
-    ("treatment|treating|how to treat|first aid", "How {is} {x} treated?"),
-    ("treatment and prevention", "How {is} {x} treated and prevented?"),
+    ("treatment|treating|how to treat", "What is the treatment for {x}?"),
+    ("first aid", "What is the first aid for {x}?"),
+    ("treatment and prevention", "What are the treatment and prevention of {x}?"),
     ("causes?(?: and (?:spread|time))?", "What causes {x}?"),
     ("control|controlling", "How {is} {x} controlled?"),
     ("diagnosis", "How {is} {x} diagnosed?"),

@@ -20,7 +20,7 @@ def passage(heading: str, title: str = "Orf", document: str = "d", text: str = "
         ("Signs", "Orf", "What are the signs of orf?"),
         ("Prevention", "Wheat rusts", "How are wheat rusts prevented?"),
         ("Prevention", "Bloat in sheep and cattle", "How is bloat in sheep and cattle prevented?"),
-        ("Treatment", "Chronic copper poisoning in sheep", "How is copper poisoning in sheep treated?"),
+        ("Treatment", "Chronic copper poisoning in sheep", "What is the treatment for copper poisoning in sheep?"),
         ("Cause and spread", "Listeriosis", "What causes listeriosis?"),
         ("Control of rice blast", "Rice blast", "How is rice blast controlled?"),
         ("Damage by the brown planthopper", "Brown planthopper in rice", "What damage does brown planthopper do?"),
@@ -98,7 +98,7 @@ def test_used_sections_and_repeats_are_left_out_in_order() -> None:
     ]
     found = suggest(passages, {("d", ("Treatment",))})
     assert found == ("What are the signs of orf?", "How is orf prevented?", "What else looks like orf?")
-    assert suggest(passages, set(), limit=2) == ("What are the signs of orf?", "How is orf treated?")
+    assert suggest(passages, set(), limit=2) == ("What are the signs of orf?", "What is the treatment for orf?")
     assert suggest(passages, set(), limit=0) == ()
     assert suggest([], set()) == ()
 

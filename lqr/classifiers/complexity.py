@@ -37,10 +37,13 @@ _COMPARISON = re.compile(
 _WEAK_COMPARISON = re.compile(r"\b(?:than|both|same)\b", re.IGNORECASE)
 # "the worm that causes bottle jaw", "like where Tan sheep come from"; "a ewe that has aborted" describes a case, not a bridge.
 _RELATIVE = re.compile(
-    r"\b(?:the|any|of|in|from)\s+(?!an?\b|\d)(?:(?!and\b|or\b|an?\b|when\b)[\w'-]+\s+){1,3}?(?:that|which|who|whose|where|in which|from which)\s+"
-    r"(?!is the best|should i|do i|can i|s\b)\w+|\b(?:like|in|at|for|from|of|rain|climate|weather)\s+(?:the )?(?:place |region |area )?where\b(?! (?:can|do|should) (?:i|we)\b)|"
-    r"\b(?:home|native) (?:county|country|region|town|area|land|place)\b.*\bof\b|\b(?:caused|carried|spread|transmitted|made|produced|written|"
-    r"directed|founded|won|owned|grown|born|bred) (?:by|in|at)\b.*\b(?:of|that|which|in)\b",
+    r"\b(?:the|any|of|in|from)\s+(?!an?\b|\d)(?:(?!and\b|or\b|an?\b|when\b)[\w'-]+\s+){1,3}?"
+    r"(?:that|which|who|whose|where|in which|from which)\s+(?!is the best|should i|do i|can i|s\b)\w+|"
+    r"\b(?:like|in|at|for|from|of|rain|climate|weather)\s+(?:the )?(?:place |region |area )?where\b"
+    r"(?! (?:can|do|should) (?:i|we)\b)|"
+    r"\b(?:home|native) (?:county|country|region|town|area|land|place)\b.*\bof\b|"
+    r"\b(?:caused|carried|spread|transmitted|made|produced|written|directed|founded|won|owned|grown|born|bred) (?:by|in|at)\b"
+    r".*\b(?:of|that|which|in)\b",
     re.IGNORECASE,
 )
 # Where questions begin; two of them are two retrievals when the second asks for something of its own.
@@ -53,7 +56,8 @@ _BEGINS = re.compile(
 )
 _ASPECTS = frozenset("soon often long much many fast done know year day days time happen happens follow cost costs kg".split())
 _NESTED_OF = re.compile(
-    r"^(?:what|which|who|where|when|how)\b.*\b(?:of|in|for)\s+the\s+[\w-]+(?:\s+[\w-]+)?\s+(?:of|that|in|where|who|which)\s+", re.IGNORECASE
+    r"^(?:what|which|who|where|when|how)\b.*\b(?:of|in|for)\s+the\s+[\w-]+(?:\s+[\w-]+)?\s+(?:of|that|in|where|who|which)\s+",
+    re.IGNORECASE,
 )
 _POSSESSIVE_CHAIN = re.compile(
     r"[\w-]+['’]s\s+(?!pole|disease)[\w-]+(?:\s+[\w-]+)?['’]?s?\b.*(?:['’]s|\bof\b|\bborn\b|\bdie)", re.IGNORECASE
@@ -89,7 +93,7 @@ class RuleComplexity:
         """The signs found, by name; 1.0 or a count."""
         question = _PREMISE.sub("", question)
         named = list(dict.fromkeys(n.lower() for n in self._entities(question)))
-        compared = _COMPARISON.search(question) or len(named) > 1 and _WEAK_COMPARISON.search(question)
+        compared = _COMPARISON.search(question) or (len(named) > 1 and _WEAK_COMPARISON.search(question))
         return {
             "comparison": float(bool(compared)),
             "relative": float(bool(_RELATIVE.search(question))),

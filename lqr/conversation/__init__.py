@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lqr.conversation import _follow_ups as follow
 from lqr.conversation._focus import Focus, after_question, with_reply
+from lqr.conversation._leaning import bare_question_word, repeat_action, with_topic
 from lqr.conversation._names import Name, Names, title_patterns, without_overlaps
 from lqr.conversation._patterns import (
     BACK_TO,
@@ -31,6 +31,9 @@ from lqr.conversation._patterns import (
     TURN_TO,
     YES,
 )
+from lqr.conversation._pointing import point_back
+from lqr.conversation._swapping import fragment, of_the_pair, one_of_two
+from lqr.conversation._words import shares, tidy
 from lqr.corpus.profile import Profile
 from lqr.text import content_words, is_cjk, normalise
 from lqr.types import Rewrite, Turn
@@ -100,7 +103,7 @@ class Rewriter:
         telling = any(word not in GENERIC for word in content_words(body)) or self._names.find(body)
         if YES.match(body) or MORE.match(body) or OTHER.match(body) or not telling:
             return Rewrite("unclear", body)
-        return Rewrite("standalone", follow.tidy(body))
+        return Rewrite("standalone", tidy(body))
 
     def _small(self, body: str, focus: Focus, reply: str) -> Rewrite | None:
         """Yes, more, are you sure, the other one."""
@@ -112,32 +115,32 @@ class Rewriter:
         if MORE.match(body) or DOUBT.match(body):
             return Rewrite("follow_up", focus.question, "the last question again")
         if match := OTHER.match(body):
-            picked = follow.one_of_two(body, match["which"].lower(), focus, reply)
+            picked = one_of_two(body, match["which"].lower(), focus, reply)
             return Rewrite("follow_up", *picked) if picked else Rewrite("unclear", body)
         return None
 
     def _follow_up(self, body: str, focus: Focus, reply: str, changed: bool) -> Rewrite:
         names = self._names
-        if changed and (done := follow.fragment(body, focus, names)):
+        if changed and (done := fragment(body, focus, names)):
             return Rewrite("topic_change", *done)
         if changed:
-            return Rewrite("topic_change", follow.tidy(body))
-        for rule in (follow.of_the_pair, follow.bare_question_word, follow.fragment):
+            return Rewrite("topic_change", tidy(body))
+        for rule in (of_the_pair, bare_question_word, fragment):
             if done := rule(body, focus, names):
                 kind = "topic_change" if done[1].startswith("now ") else "follow_up"
                 return Rewrite("follow_up" if kind == "follow_up" else "topic_change", *done)
-        if done := follow.repeat_action(body, focus):
+        if done := repeat_action(body, focus):
             return Rewrite("follow_up", *done)
-        resolved = follow.point_back(body, focus, names)
+        resolved = point_back(body, focus, names)
         text = resolved[0] if resolved else body
-        if leaning := follow.with_topic(text, focus, names):
+        if leaning := with_topic(text, focus, names):
             notes = [note for note in (resolved[1] if resolved else "", leaning[1]) if note]
             return Rewrite("follow_up", leaning[0], "; ".join(notes))
         if resolved:
             return Rewrite("follow_up", *resolved)
         if not content_words(body) and not names.find(body) and not PRONOUN.search(body):
             return Rewrite("unclear", body)
-        return Rewrite("standalone", follow.tidy(LEAD.sub("", body) if LEAD.match(body) and len(body.split()) > 3 else body))
+        return Rewrite("standalone", tidy(LEAD.sub("", body) if LEAD.match(body) and len(body.split()) > 3 else body))
 
     def _back(self, topic: str, rest: str, focus: Focus, reply: str) -> Rewrite:
         """ "back to the cow, how fast may I raise her concentrate": the named topic is the focus again."""
@@ -145,11 +148,11 @@ class Rewriter:
         old = after_question(bare, self._names, Focus())
         beings = old.beings or (bare if self._names.things(bare) else "")
         back = Focus(question=focus.question or bare, topic=bare, beings=beings, counted="", place=focus.place)
-        done = follow.point_back(rest, back, self._names)
+        done = point_back(rest, back, self._names)
         text = done[0] if done else rest
-        if not follow.mentions(text, bare):
+        if not shares(text, bare):
             text = f"{text.rstrip('?!. ')} ({bare})?"
-        return Rewrite("topic_change", follow.tidy(text), f"back to {bare}")
+        return Rewrite("topic_change", tidy(text), f"back to {bare}")
 
     def _chinese(self, body: str, focus: Focus) -> Rewrite:
         """No word boundaries and no lexicon here: a message that leans on the last question is put after it, whole."""

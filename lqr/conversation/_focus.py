@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from lqr.conversation._names import Name, Names, without_overlaps
-from lqr.conversation._patterns import AUX, COMPARES, COUNTED, DETERMINERS, GENERIC, PAIR, SENTENCE, VERBS, WH_PHRASE
+from lqr.conversation._names import Name, Names
+from lqr.conversation._patterns import AUX, COMPARES, COUNTED, GENERIC, PAIR, SENTENCE, VERBS, WH_PHRASE
+from lqr.conversation._words import own_words, shares
 from lqr.text import STOPWORDS, content_words, words
 
 BEINGS = frozenset(["animal", "animals", "breed", "person", "people", "party"])  # kinds that "she" and "they" may be
@@ -45,11 +47,11 @@ def after_question(question: str, names: Names, old: Focus) -> Focus:
         topic, kind = old.topic, old.kind  # put there by the rewrite, or said again: still the topic
     else:
         topic, kind = topic_of(question, names, found)
-    telling = bool(found) or not old.topic or len(_own(question)) >= 2
+    telling = bool(found) or not old.topic or len(own_words(question)) >= 2
     scope = [n for n in found if n.kind in names.profile.scope or n.kind in names.profile.classes or n.kind == "breed"]
-    living = [n for n in scope if n.kind in BEINGS or n.kind.endswith("_class")]
     place = place_of(question, names)
     counted = counted_in(question)
+    living = _counted_first([n for n in scope if n.kind in BEINGS or n.kind.endswith("_class")], counted)
     return replace(
         old,
         question=question,
@@ -58,12 +60,12 @@ def after_question(question: str, names: Names, old: Focus) -> Focus:
         beings=_widened(question, living[0], names, of=False)
         if living
         else old.beings
-        if _shares(topic, old.topic) or not telling
+        if shares(topic, old.topic) or not telling
         else "",
-        counted=counted or (old.counted if _shares(topic, old.topic) or not telling else ""),
+        counted=counted or (old.counted if shares(topic, old.topic) or not telling else ""),
         matter=_matter(question, found) if telling else old.matter,
         place=place or old.place,
-        pair=pair_in(question, names) or (old.pair if not telling or _shares(question, " ".join(old.pair)) else ()),
+        pair=pair_in(question, names) or (old.pair if not telling or shares(question, " ".join(old.pair)) else ()),
         latest=found[-1].text if found else counted or old.latest,
     )
 
@@ -72,32 +74,29 @@ def _still(old: Focus, question: str, found: list[Name]) -> bool:
     """Whether ``question`` keeps the old topic: the rewrite put it there, it is said again, or nothing else is named."""
     if old.topic.lower() in question.lower():
         return not any(n.kind == "title" for n in found)
-    return old.kind == "name" and (_shares(question, old.topic) or not found and len(_own(question)) < 4)
+    return old.kind == "name" and (shares(question, old.topic) or (not found and len(own_words(question)) < 4))
 
 
 def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
     """The focus once the answer is read: it gives a topic to a question that had none ("what is it?"), and a pair."""
     opening = reply[:400]
     found = names.titles(opening)
-    topic = focus.topic
+    topic, kind = focus.topic, focus.kind
     if found and not names.titles(focus.question):
-        named = names.things(focus.topic)
-        topic = (
-            found[0].text if not named else f"{found[0].text} in {focus.topic}" if len(words(focus.topic)) <= 3 else focus.topic
-        )
-        if any(n.text.lower() in found[0].text.lower() for n in named):
-            topic = found[0].text
+        topic, kind = found[0].text, found[0].kind
+        if found[0].start == 0 and kind == "title":
+            topic = topic[:1].lower() + topic[1:]
     pair = focus.pair or (pair_in(opening, names) if len(names.find(focus.question)) <= 1 else ())
-    return replace(focus, topic=topic, pair=pair)
+    return replace(focus, topic=topic, kind=kind, pair=pair)
 
 
 def topic_of(question: str, names: Names, found: list[Name]) -> tuple[str, str]:
-    """The phrase a question is about, and its kind: a title, else scope terms, else capitalised names, else its telling noun phrase.
+    """The phrase a question is about, and its kind: a title, else scope terms, else capitalised names, else a noun phrase.
 
     Names joined by a preposition are one phrase ("orf in Tan sheep", "maize in Gansu").
     """
     best = next((n for n in found if n.kind == "title"), None) or next((n for n in found if n.kind == "breed"), None)
-    scope = [n for n in found if n.kind in names.profile.scope]
+    scope = _counted_first([n for n in found if n.kind in names.profile.scope], counted_in(question))
     best = best or next((n for n in scope if n.kind not in BEINGS and not _AT.search(question[: n.start])), None)
     best = best or next(iter(scope), None) or next((n for n in found if n.kind != "name"), None) or (found[0] if found else None)
     if best is None:
@@ -114,8 +113,10 @@ def topic_of(question: str, names: Names, found: list[Name]) -> tuple[str, str]:
     return _widened(question, Name(question[start:end], start, end, best.kind, best.thing), names), best.kind
 
 
+# "orf in Tan sheep", "qingke in the river valleys of Tibet"
 _JOINS = re.compile(
-    r"\s+(?:(?:in|of|for|on|from|with|at|under)\s+(?:the [\w-]+ (?:[\w-]+ )?of )?)?(?:(?:the|my|our|a|an)\s+)?(?:(?:late|early|young|old|dry|pregnant)\s+)?",
+    r"\s+(?:(?:in|of|for|on|from|with|at|under)\s+(?:the [\w-]+ (?:[\w-]+ )?of )?)?"
+    r"(?:(?:the|my|our|an?)\s+)?(?:(?:late|early|young|old|dry|pregnant)\s+)?",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[\w'’%-]+")
@@ -130,15 +131,12 @@ def _widened(text: str, name: Name, names: Names, *, of: bool = True) -> str:
     for token in reversed(before):
         gap = text[token.end() : start]
         word = token.group().lower()
-        if (
-            gap.strip()
-            or word in STOPWORDS | VERBS | GENERIC | DETERMINERS
-            or word[0].isdigit()
-            or word.endswith(("ly", "ing", "ed", "est"))
-        ):
+        if gap.strip() or word in STOPWORDS | VERBS | GENERIC or word[0].isdigit() or word.endswith(("ly", "ing", "est")):
             break
         if re.search(rf"\b(?:i|you|we|they|to|not|{AUX})\s+$", text[: token.start()], re.IGNORECASE):
             break  # a verb that we do not know
+        if word.endswith("ed") and not _ADJECTIVE_AFTER.search(text[: token.start()]):
+            break  # "sheep poisoned corn", but "eat wilted corn"
         start = token.start()
     whole = re.search(r"([\w'’-]+) of (?:a |an |the |my )?$", text[:start]) if of else None
     if whole and whole.group(1).lower() not in STOPWORDS | VERBS | GENERIC and not whole.group(1)[0].isdigit():
@@ -150,7 +148,17 @@ def _widened(text: str, name: Name, names: Names, *, of: bool = True) -> str:
     return phrase
 
 
+def _counted_first(found: list[Name], counted: str) -> list[Name]:
+    """ "wolves took 4 sheep. how many guard dogs ...": the dogs are what is asked about."""
+    return sorted(found, key=lambda n: n.text.lower() not in counted.lower())
+
+
 _AT = re.compile(r"\b(?:in|at|near|from)\s+(?:the )?$", re.IGNORECASE)
+
+
+_ADJECTIVE_AFTER = re.compile(
+    r"\b(?:an?|the|my|our|some|eat|ate|give|gave|feed|fed|graze|grazed|of|for|in|on)\s+$", re.IGNORECASE
+)
 
 
 def noun_phrase(question: str) -> str:
@@ -182,7 +190,7 @@ def noun_phrase(question: str) -> str:
 def _matter(question: str, found: list[Name]) -> str:
     """The noun phrase after a determiner that holds no name: "mineral mix" of "give my sheep the mineral mix made for ..."."""
     for match in re.finditer(r"\b(?:the|a|an|this|some)\s+((?:[\w'’-]+\s*){1,3})", question, re.IGNORECASE):
-        run = []
+        run: list[str] = []
         for word in match[1].split():
             if word.lower() in STOPWORDS | GENERIC | {"made", "given", "kept", "is", "are"} or len(run) == 2:
                 break
@@ -208,23 +216,19 @@ def story(question: str) -> str:
 def counted_in(question: str) -> str:
     """ "hay" of "how much hay does a ewe need", "vaccine" of "which vaccine does every flock need"."""
     for match in COUNTED.finditer(question):
-        noun = match["noun"].strip()
-        kept = [w for w in noun.split() if w.lower() not in VERBS | STOPWORDS]
-        if noun.split() and noun.split()[0].lower() in VERBS:
-            continue
-        run = []
-        for word in noun.split():
+        run: list[str] = []
+        for word in match["noun"].split():
             if word.lower() in VERBS | STOPWORDS:
                 break
             run.append(word)
-        if kept and run and any(w.lower() not in GENERIC for w in run):
+        if any(word.lower() not in GENERIC for word in run):
             return " ".join(run)
     return ""
 
 
 def place_of(question: str, names: Names) -> str:
     """The last capitalised or scope name after "in", "at", "to", "from": what a later "there" is."""
-    found = [n for n in names.all(question) if n.text[:1].isupper() or n.kind in names.profile.scope and n.kind not in BEINGS]
+    found = [n for n in names.all(question) if n.text[:1].isupper() or (n.kind in names.profile.scope and n.kind not in BEINGS)]
     places = [n for n in found if re.search(r"\b(?:in|at|to|from|near|of)\s+(?:the )?$", question[: n.start], re.IGNORECASE)]
     return places[-1].text if places else ""
 
@@ -237,13 +241,13 @@ def pair_in(text: str, names: Names) -> tuple[str, ...]:
         r"\W*(?:\s(?:and|or|versus|vs\.?|from|than|compared (?:to|with))\s+)(?:an? |the )?(?:[\w-]+ )?", re.IGNORECASE
     )
     found = names.find(text)
-    for left, right in zip(found, found[1:], strict=False):
+    for left, right in pairwise(found):
         if left.thing != right.thing and joined.fullmatch(text[left.end : right.start]):
             return left.text, right.text
     for match in PAIR.finditer(text):
-        left_words, right = _tail(match["a"]), match["b"].strip()
-        if left_words and content_words(right) and left_words.lower() != right.lower():
-            return left_words, right
+        before, after = _tail(match["a"]), match["b"].strip()
+        if before and content_words(after) and before.lower() != after.lower():
+            return before, after
     return ()
 
 
@@ -269,16 +273,3 @@ def gist(question: str) -> str:
 def _telling(text: str) -> list[str]:
     found = re.findall(r"[\w'’%.-]*[\w'’%]", text)
     return [w for w in found if w.lower() not in STOPWORDS and not re.fullmatch(AUX, w, re.IGNORECASE)]
-
-
-def _own(question: str) -> list[str]:
-    return [w for w in content_words(question) if w not in GENERIC and w not in VERBS]
-
-
-def _shares(a: str, b: str) -> bool:
-    """Whether two phrases have a content word in common, singular or plural."""
-    left, right = ({re.sub(r"(?:['’]s?|s)$", "", w) for w in content_words(text)} for text in (a, b))
-    return bool(left & right)
-
-
-__all__ = ["Focus", "after_question", "with_reply", "topic_of", "gist", "pair_in", "place_of", "counted_in", "without_overlaps"]

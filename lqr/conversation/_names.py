@@ -20,18 +20,20 @@ _OPENING = re.compile(
     r"^(?:(?:growing|making|feeding|managing|controlling|common|chronic|winter|spring|good|taking|helping|recognising|protecting|"
     r"measuring|choosing|storing|rearing|a|the|an)\s+)+"
 )
+# Parts of titles that are no topic by themselves: how they begin, words alone, and aspects that one asks about any crop.
 _NO_TOPIC = re.compile(r"(?:and|how|other|reading|using|treating|grouping|when)\b")
-_ADJECTIVES = frozenset(
-    "creep forage perennial winter spring brown sweet dairy beef body common pregnancy shearing water".split()
-)
 _ASPECTS = frozenset(["sowing dates", "farming calendar", "growing degree days"])
-# Heads of titles that are no topic by themselves.
 _TOO_COMMON = frozenset(
     """
     water soil feed grain farm common handling growing climate signs helping diseases taking recognising protecting using
-    season frost straw salt minerals chilled grouping manure heating when pasture castrating tagging mating flushing
-    units conversions difficult degradation classing packing weeds farming calendar rodents red white stages saline artificial wind erosion
+    season frost straw salt minerals chilled grouping manure heating when pasture castrating tagging mating flushing wind
+    units conversions difficult degradation classing packing weeds farming calendar rodents red white stages saline erosion
+    artificial
     """.split()
+)
+# Words that a title begins with, capital and all, and that name no breed.
+_ADJECTIVES = frozenset(
+    "creep forage perennial winter spring brown sweet dairy beef body common pregnancy shearing water".split()
 )
 _CAPITAL = r"(?:[A-Z]\.(?=[A-Z ])|[A-Z](?:[\w'’.-]*\w)?)"
 _CAPITALISED = re.compile(rf"\b{_CAPITAL}(?: ?(?:(?:of|the|de|van|von|and|in|&) (?:the )?)?{_CAPITAL})*")

@@ -261,7 +261,7 @@ def test_waiting_readers_see_their_place_and_can_leave(visit: Any, pipeline: Scr
     waiting.keyboard.press("Enter")
     waiting.wait_for_function("document.querySelector('#waiting').innerText.includes('queue')")
     waiting.get_by_role("button", name="Stop").click()
-    waiting.wait_for_selector("body[data-answering='no']")
+    waiting.get_by_role("button", name="Ask", exact=True).wait_for()
     assert box(waiting).input_value() == "I wait"
     for page in pages[:2]:
         page.get_by_role("button", name="Stop").click()
