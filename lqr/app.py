@@ -22,6 +22,7 @@ from lqr.grounding.refusal import Gate, load_weights
 from lqr.pipeline import Pipeline
 from lqr.retrieval.dense import Embedder, load_embedder
 from lqr.retrieval.layered import LayeredRetrieval
+from lqr.retrieval.rerank import Blend, Reranker
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
 from lqr.settings import Settings
@@ -79,6 +80,7 @@ def build(
     retriever = Retriever.open(
         store, embedder, settings, folder, (lambda done, total: progress("embedding", done, total)) if progress else None
     )
+    blend = Blend.load(settings.models / "relevance")
     relevance, why = _relevance(settings, retriever)
     lines.append(f"relevance {relevance.name}: {why}")
     documents = store.documents()
@@ -99,8 +101,8 @@ def build(
         ),
         complexity=complexity,
         layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities),
-        relevance=relevance,
-        composer=Composer(relevance.score_many, retriever.encode),
+        reranker=Reranker(relevance.score_many, retriever.signals, blend),
+        composer=Composer(relevance.score_many, retriever.encode, blend),
         gate=Gate(profile, retriever.rarity, tokenize, threshold=settings.refusal_threshold, weights=gate_weights),
         entities=entities,
         model_writer=ModelWriter(model, prompt_tokens=settings.llm_prompt_tokens, max_tokens=settings.llm_max_tokens)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lqr.classifiers.complexity import ComplexityModel
-from lqr.classifiers.relevance import RelevanceModel
 from lqr.conversation import Rewriter
 from lqr.corpus.profile import Profile
 from lqr.corpus.store import Store
@@ -24,6 +23,7 @@ from lqr.grounding.confidence import confidence
 from lqr.grounding.refusal import Gate, Verdict, out_of_scope
 from lqr.replies import language_of, reply
 from lqr.retrieval.layered import LayeredRetrieval, Retrieved
+from lqr.retrieval.rerank import Reranker
 from lqr.retrieval.retriever import Retriever
 from lqr.settings import RouteSetting, Settings
 from lqr.suggestions import suggest
@@ -70,7 +70,7 @@ class Pipeline:
     rewriter: Rewriter
     complexity: ComplexityModel
     layered: LayeredRetrieval
-    relevance: RelevanceModel
+    reranker: Reranker
     composer: Composer
     gate: Gate
     entities: Callable[[str], list[str]]
@@ -166,10 +166,7 @@ class Pipeline:
         For a complex question the parts take turns: the second hop would otherwise lose its place to five passages that
         all answer the first.
         """
-        texts = [(hit.passage.heading.replace(" > ", ". "), hit.passage.text) for hit in found.hits]
-        asked = (question, *found.parts)
-        flat = self.relevance.score_many([(q, text) for q in asked for text in texts])
-        rows = [flat[i * len(texts) : (i + 1) * len(texts)] for i in range(len(asked))]
+        rows = self.reranker.scores((question, *found.parts), found.hits)
         best = [max(column) for column in zip(*rows, strict=True)]
         scored = [
             replace(hit, score=score, scores={**hit.scores, "relevance": round(score, 4)})

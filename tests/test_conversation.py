@@ -349,7 +349,8 @@ def test_does_is_a_goat_only_as_a_noun() -> None:
 
 def test_no_titles_match_nothing() -> None:
     breeds, titles = title_patterns(())
-    assert not breeds.search("sheep") and not titles.search("")
+    assert not breeds.search("sheep")
+    assert not titles.search("")
 
 
 @given(st.lists(st.sampled_from(TITLES), max_size=4), st.text(alphabet="abc ,.", max_size=8))
@@ -363,15 +364,19 @@ def test_titles_are_found_as_by_a_plain_search(chosen: list[str], filler: str) -
 # --- the promise -------------------------------------------------------------------------------------------------------------
 
 _MESSAGES = st.sampled_from(
-    """How do I treat orf in lambs?|What is the difference between footrot and scald?|When do I sow maize in Gansu?
-    My ewes are thin, the ram goes in soon. How much grain do they need?|and for goats?|how often?|why not?|what about it?
-    the other one|no, the second|which one is worse?|thanks - now wheat|back to the cow, how is she?|is it dangerous for people?
-    what if they ate it?|how many will die?|do they sow it there?|the very fat ones?|best way to do it?|same in Hubei?
-    can I eat the meat?|per mu?|yes|tell me more|She broke her leg|one of them is lame|那羊羔呢？|does that help too?
-    Wolves took 4 sheep. how many guard dogs for 300 head?|does the disease kill?|and the lambs|How much hay does a ewe need?""".replace(
-        "\n", "|"
-    ).split("|")
-).map(str.strip)
+    [
+        "How do I treat orf in lambs?",
+        "What is the difference between footrot and scald?",
+        "When do I sow maize in Gansu?",
+        "My ewes are thin, the ram goes in soon. How much grain do they need?",
+        "Wolves took 4 sheep. how many guard dogs for 300 head?",
+        *"and for goats?|how often?|why not?|what about it?|the other one|no, the second|which one is worse?".split("|"),
+        *"thanks - now wheat|back to the cow, how is she?|is it dangerous for people?|what if they ate it?".split("|"),
+        *"how many will die?|do they sow it there?|the very fat ones?|best way to do it?|same in Hubei?|per mu?".split("|"),
+        *"can I eat the meat?|yes|tell me more|She broke her leg|one of them is lame|那羊羔呢？|does that help too?".split("|"),
+        *"does the disease kill?|and the lambs|How much hay does a ewe need?".split("|"),
+    ]
+)
 _ANY = st.one_of(
     _MESSAGES, st.text(max_size=40), st.lists(st.sampled_from("it they orf ewe a the does one and , ?".split())).map(" ".join)
 )
@@ -386,7 +391,7 @@ def _stem(word: str) -> str:
     return re.sub(r"(?:ies|y)$", "", re.sub(r"(?:es|s)$", "", word)).rstrip("e")
 
 
-@settings(max_examples=4000, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(st.tuples(_ANY, st.one_of(st.just(""), _ANY)), max_size=5), _ANY)
 def test_a_rewrite_brings_in_no_word(turns: list[tuple[str, str]], message: str) -> None:
     history = [Turn(role, text) for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)]

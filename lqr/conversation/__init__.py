@@ -157,7 +157,7 @@ class Rewriter:
     def _chinese(self, body: str, focus: Focus) -> Rewrite:
         """No word boundaries and no lexicon here: a message that leans on the last question is put after it, whole."""
         if CHINESE_CUE.search(body) or len(body.strip("？?。！! ")) <= 4:
-            joint = "" if is_cjk(focus.question) else " "
+            joint = " " if not is_cjk(focus.question) else "" if focus.question[-1:] in "?!.。！？" else "，"
             return Rewrite("follow_up", f"{focus.question}{joint}{body}", "the last question and this one")
         return Rewrite("standalone", body)
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from lqr.conversation._names import Name, Names
 from lqr.conversation._patterns import AUX, COMPARES, COUNTED, GENERIC, PAIR, SENTENCE, VERBS, WH_PHRASE
 from lqr.conversation._words import own_words, shares
-from lqr.text import STOPWORDS, content_words, words
+from lqr.text import STOPWORDS, content_words
 
 BEINGS = frozenset(["animal", "animals", "breed", "person", "people", "party"])  # kinds that "she" and "they" may be
 MAX_PHRASE = 9  # words of a focus phrase

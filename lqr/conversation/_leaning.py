@@ -103,7 +103,7 @@ def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
         others = names.things(topic)
         if not led or any(n.kind == o.kind for n in found for o in others) or len(own) > 4:
             return None
-    elif len(own) > (5 if led else 2) and not open_pronoun:
+    elif len(own) > (6 if led else 2) and not open_pronoun:
         return None
     if open_pronoun:
         topic = story(focus.question) or topic

@@ -186,6 +186,15 @@ class Retriever:
         ]
         return sorted(found, key=lambda hit: (-hit.score, hit.passage.id))[:limit]
 
+    def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float]]:
+        """Cosine and BM25 score of given passages for ``query``, in the order of ``ids``; 0.0 for one no longer there."""
+        snapshot = self._snapshot
+        vector = self._queries.encode([query.strip()[:MAX_QUERY]])[0]
+        lexical = snapshot.bm25.scores(tokenize(query))
+        rows = [snapshot.rows.get(passage_id) for passage_id in ids]
+        cosines = [0.0 if row is None else float(snapshot.vectors[row] @ vector) for row in rows]
+        return cosines, [0.0 if row is None else float(lexical[row]) for row in rows]
+
     def passages_of(self, document_id: str) -> list[Passage]:
         """The passages of a document in reading order; empty if it is not in the index."""
         return [passage for passage in self._snapshot.passages if passage.document_id == document_id]

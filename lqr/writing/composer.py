@@ -12,13 +12,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lqr.answer_type import expects, shows
+from lqr.retrieval.rerank import Blend, blended, logit
 from lqr.text import content_words, sentence_spans, words
 from lqr.types import Claim, Hit, Passage
 
 Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs of question and (heading, text)
-Encode = Callable[[Sequence[str]], "object"]
 
 # A unit must be at least this share of the best one to be said too, and this probable in itself.
 KEEP_SHARE = 0.45
@@ -124,8 +125,8 @@ class Composer:
 
     name = "composer"
 
-    def __init__(self, scorer: Scorer, encode: Callable[[Sequence[str]], object]) -> None:
-        self._scorer, self._encode = scorer, encode
+    def __init__(self, scorer: Scorer, encode: Callable[[Sequence[str]], Any], blend: Blend | None = None) -> None:
+        self._scorer, self._encode, self._blend = scorer, encode, blend or Blend()
 
     def compose(self, question: str, parts: Sequence[str], hits: Sequence[Hit]) -> Composition:
         """An answer to ``question`` from ``hits`` (best first).
@@ -139,34 +140,53 @@ class Composer:
         if not units:
             return Composition("", (), 0.0)
         relevance = {hit.passage.id: hit.score for hit in hits}
-        scored, part_scores = self._score(question, parts, units, relevance)
+        vectors = self._encode([unit.text for unit in units])
+        scored, part_scores = self._score(question, parts, units, relevance, vectors)
         best = max(unit.score for unit in scored)
-        chosen = self._choose(question, parts, scored)
+        chosen = self._choose(question, parts, scored, vectors)
         text, claims = _write(question, chosen, scored, parts)
         return Composition(text, claims, best, part_scores)
 
     def _score(
-        self, question: str, parts: Sequence[str], units: list[Unit], relevance: dict[str, float]
+        self, question: str, parts: Sequence[str], units: list[Unit], relevance: dict[str, float], vectors: Any
     ) -> tuple[list[Unit], tuple[float, ...]]:
         texts = [(unit.passage.heading.replace(" > ", ". "), unit.text) for unit in units]
         asked = (question, *parts)
         flat = self._scorer([(q, text) for q in asked for text in texts])
-        whole, *by_part = (flat[i * len(texts) : (i + 1) * len(texts)] for i in range(len(asked)))
+        whole, *by_part = (
+            self._blended(q, units, flat[n * len(texts) : (n + 1) * len(texts)], relevance, vectors) for n, q in enumerate(asked)
+        )
         scored = []
         for i, unit in enumerate(units):
-            weight = 0.5 + 0.5 * relevance.get(unit.passage.id, 0.0)
             answers = [scores[i] for scores in by_part]
             part = max(range(len(answers)), key=answers.__getitem__) if answers else 0
             value = max(whole[i], 0.9 * max(answers)) if answers else whole[i]
             if not shows(unit.text, expects(parts[part] if parts else question)):
                 value *= WRONG_KIND
-            scored.append(replace(unit, score=value * weight, part=part))
+            scored.append(replace(unit, score=value, part=part))
         return scored, tuple(max(scores) for scores in by_part)
 
-    def _choose(self, question: str, parts: Sequence[str], scored: list[Unit]) -> list[Unit]:
+    def _blended(
+        self, question: str, units: Sequence[Unit], encoder: Sequence[float], relevance: dict[str, float], vectors: Any
+    ) -> list[float]:
+        asked = self._encode([question])[0]
+        return [
+            blended(
+                self._blend.unit,
+                {
+                    "encoder": logit(encoder[i]),
+                    "cosine": float(vectors[i] @ asked),
+                    "passage": logit(relevance.get(unit.passage.id, 0.0)),
+                    "row": float(unit.kind == "row"),
+                    "item": float(unit.kind == "item"),
+                },
+            )
+            for i, unit in enumerate(units)
+        ]
+
+    def _choose(self, question: str, parts: Sequence[str], scored: list[Unit], vectors: Any) -> list[Unit]:
         limit = MAX_UNITS["long" if parts or _LONG.search(question) else "short"]
-        vectors = self._encode([unit.text for unit in scored])
-        similar = {(a.key, b.key): float(vectors[i] @ vectors[j]) for i, a in enumerate(scored) for j, b in enumerate(scored)}  # type: ignore[index]
+        similar = {(a.key, b.key): float(vectors[i] @ vectors[j]) for i, a in enumerate(scored) for j, b in enumerate(scored)}
         chosen: list[Unit] = []
 
         def take(candidates: list[Unit], room: int) -> None:
