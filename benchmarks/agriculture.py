@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         items = random.Random(SEED).sample(items, min(options.limit, len(items)))
     rows = []
     for number, item in enumerate(items, start=1):
-        rows.extend(_rows(application, item))
+        rows.extend(answer_rows(application, item))
         print(f"\r{number}/{len(items)} {item.id:<16}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     summary = {"ready_seconds": round(ready, 1), "resident_mb": _resident_mb(), **summarise(rows)}
@@ -78,7 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _rows(application: Application, item: Item) -> Iterable[dict[str, Any]]:
+def answer_rows(application: Application, item: Item) -> Iterable[dict[str, Any]]:
+    """One row a turn; a dialogue's history is what was really asked and answered."""
     history: list[Turn] = []
     for number, ask in enumerate(item.turns):
         began = time.perf_counter()

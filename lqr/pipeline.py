@@ -177,7 +177,7 @@ class Pipeline:
         dropped: list[Hit] = []
         for i in order:
             hit = scored[i]
-            other = out_of_scope(self.profile, question, hit.passage) if not found.parts else ""
+            other = out_of_scope(self.profile, question, hit.passage)
             if other:
                 dropped.append(replace(hit, why=other))
             elif len(kept) < self.settings.top_k and (hit.score >= self.settings.relevance_threshold or len(kept) < 2):

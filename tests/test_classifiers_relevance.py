@@ -84,7 +84,9 @@ def test_nothing_to_score(model: CrossEncoderRelevance) -> None:
     assert model.score_many([]) == []
 
 
-@pytest.mark.parametrize("question", ["", "?", "🐑🐑", "salt " * 4000, "羊" * 70, "羊" * 140, "羊" * 20000, "[SEP] [CLS]", "\x00"])
+@pytest.mark.parametrize(
+    "question", ["", "?", "🐑🐑", "salt " * 4000, "羊" * 70, "羊" * 140, "羊" * 20000, "[SEP] [CLS]", "\x00"]
+)
 def test_odd_questions_are_scored(model: CrossEncoderRelevance, question: str) -> None:
     scores = model.score(question, TEXTS)
     assert all(math.isfinite(score) for score in scores)

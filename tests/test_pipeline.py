@@ -282,7 +282,6 @@ def test_hostile_questions_get_sound_answers(pipeline: Pipeline, question: str) 
     assert "<<<" not in answer.text
 
 
-@pytest.mark.xfail(strict=True, reason="the composer quotes [12] as it stands in the document")
 def test_a_mark_in_a_document_is_no_citation(pipeline: Pipeline) -> None:
     answer = ask(pipeline, "Can lime be mixed with urea?")
     assert not answer.refused

@@ -27,7 +27,7 @@ class FakeRetriever:
         self.asked: list[str] = []
         self.expanded: list[tuple[list[str], dict[str, Any]]] = []
 
-    def search(self, query: str) -> list[Hit]:
+    def search(self, query: str, *, mode: str = "hybrid") -> list[Hit]:
         return self.search_many([query])[0]
 
     def search_many(self, queries: Sequence[str]) -> list[list[Hit]]:

@@ -145,8 +145,9 @@ class Gate:
 def out_of_scope(profile: Profile, question: str, passage: Passage) -> str:
     """Why ``passage`` must not be used for ``question``: it is about another animal or crop. Empty when it may be.
 
-    "Cattle mixes kill sheep" names both and may; a passage on cattle alone may not answer a question on sheep. A passage
-    that names nothing of the kind is general and may.
+    It may if it names everything of the kind that was asked about, or nothing else of the kind. So "cattle mixes kill
+    sheep" may answer a question on sheep and cattle mixes, and a passage on cattle alone may give cattle's part of a
+    comparison; but neither may answer one on goats and cattle mixes by way of the sheep.
     """
     asked = profile.things(question)
     holds = profile.things(f"{passage.heading} {passage.text} {_scope_text(passage)}")
@@ -154,7 +155,7 @@ def out_of_scope(profile: Profile, question: str, passage: Passage) -> str:
         if kind == "region":
             continue  # an article on all of China may serve a province; regions are weighed, not barred
         there = holds.get(kind, set())
-        if there and not there & things:
+        if there - things and things - there:
             return f"about {', '.join(sorted(there))}, not {', '.join(sorted(things))}"
     return ""
 

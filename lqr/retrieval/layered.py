@@ -59,13 +59,15 @@ class LayeredRetrieval:
         bare = parts.second.replace("#1", parts.first.rstrip("?"))
         seconds = [self._resolved(question, parts, hit, gist) for hit, gist in zip(seeds, gists, strict=True)] or [bare]
         layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # (q1, q2, d_i)
-        asked = list(dict.fromkeys([question, *seconds, *layered]))
-        lists = [first, *self.retriever.search_many(asked)]
+        asked = [query for query in dict.fromkeys([*seconds, *layered]) if query not in (question, parts.first)]
+        # the graph's reading of the question: a passage lends score to those it links to, so a second hop may come first
+        lists = [first, self.retriever.search(question, mode="graph"), *self.retriever.search_many(asked)]
         pool = fuse(lists, self.settings.rrf_k)
         # the heads of each list stay in the pool: fusion favours what every query finds, a second hop is found by one
         heads = [hit.passage.id for hits in lists for hit in hits[:4]]
         pool.sort(key=lambda hit: hit.passage.id not in heads)
-        return Retrieved(self._with_graph(question, pool), (parts.first, *asked), 1 + len(asked), (parts.first, seconds[0]))
+        queries = (parts.first, question, *asked)
+        return Retrieved(self._with_graph(question, pool), queries, len(queries), (parts.first, seconds[0]))
 
     def _seeds(self, first: str, hits: Sequence[Hit]) -> tuple[list[Hit], list[str]]:
         """The first-step passages d_i, those whose best sentence answers q1 first, and that sentence of each."""
@@ -83,9 +85,11 @@ class LayeredRetrieval:
         """q2 with ``#1`` replaced by the names in the sentence that answers q1, or by its passage's title."""
         if "#1" not in parts.second:
             return parts.second
-        asked = question.lower()
-        new = [name for name in dict.fromkeys(self.names(gist)) if name.lower() not in asked and content_words(name)]
-        return parts.second.replace("#1", " and ".join(new[:2]) if new else hit.passage.title)
+        asked = _letters(question)
+        new = [name for name in dict.fromkeys(self.names(gist)) if _letters(name) not in asked and content_words(name)]
+        # a proper name ("Ningxia") answers where a common one ("ewes") only happens to stand in the sentence
+        proper = [name for name in new if name[:1].isupper() and name not in gist[: len(name)]]
+        return parts.second.replace("#1", (proper or new or [hit.passage.title])[0])
 
     def _with_graph(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         head = list(hits[:POOL])
@@ -93,6 +97,11 @@ class LayeredRetrieval:
         reached = self.retriever.expand(head[:6], hops=2, limit=GRAPH_LIMIT, query=question)
         added = [hit for hit in reached if hit.passage.id not in known]
         return (*head[: POOL - len(added)], *added)
+
+
+def _letters(text: str) -> str:
+    """Lower case without spaces and hyphens: "fine wool" is "Fine-wool"."""
+    return re.sub(r"[\W_]+", "", text.lower())
 
 
 def _heading(hit: Hit) -> str:

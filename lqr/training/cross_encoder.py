@@ -63,13 +63,16 @@ def train(pairs: Sequence[Pair], held_out: Sequence[Pair], config: TrainConfig, 
     import torch
     from transformers import AutoModel, AutoTokenizer, Trainer, TrainingArguments
 
-    from lqr.classifiers.pair_encoder import PairEncoder, encode_pairs
+    from lqr.classifiers.pair_encoder import PAIR_CONFIG, PairEncoder, encode_pairs
 
     torch.manual_seed(config.seed)
     if config.threads:
         torch.set_num_threads(config.threads)
     tokenizer = AutoTokenizer.from_pretrained(config.base)
-    model = PairEncoder(AutoModel.from_pretrained(config.base, attn_implementation="eager"))
+    if (Path(config.base) / PAIR_CONFIG).is_file():
+        model = PairEncoder.load(Path(config.base))  # go on from a trained one
+    else:
+        model = PairEncoder(AutoModel.from_pretrained(config.base, attn_implementation="eager"))
 
     def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
         inputs = encode_pairs(tokenizer, [r["question"] for r in rows], [r["text"] for r in rows], config.max_tokens)

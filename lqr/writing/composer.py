@@ -30,6 +30,7 @@ WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was as
 MAX_LIST = 8
 MAX_ROWS = 6
 
+_OWN_MARK = re.compile(r"[\[［【〔]\s*(\^?\d[\d\s,;–-]*)[\]］】〕]")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _DANGLING = re.compile(
     r"^(?:it|its|they|their|them|these|those|this|that|such|he|she|both|either|neither|the same|"
@@ -255,6 +256,7 @@ def _write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Seq
     for unit in ordered:
         number = numbers.setdefault(unit.passage.id, len(numbers) + 1)
         text, quotes = _stand_alone(unit, previous, by_place)
+        text = _OWN_MARK.sub(r"(\1)", text)  # a document's own "[12]" must not pass for one of our citations
         if unit is ordered[0] and verdict:
             text = f"{verdict} {text}"
         if unit.kind == "row" or together[unit.passage.id] > 1:
@@ -275,7 +277,7 @@ def _write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Seq
                 flush()
             if (
                 several
-                and not _names_subject(text, unit.passage)
+                and not _names_subject(f"{question} {unit.text}", unit.passage)
                 and (previous is None or previous.passage.document_id != unit.passage.document_id)
             ):
                 text = f"{unit.passage.title}: {text}"
