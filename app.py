@@ -10,10 +10,10 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Callable
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read once, when gradio is imported
 
+from lqr.cli import progress_bars
 from lqr.errors import LqrError
 from lqr.settings import Settings
 
@@ -36,6 +36,10 @@ def main() -> int:
                 f"can't write {error.filename or ''}: {error.strerror}; free space there, or set LQR_HOME to another folder"
             )
         raise
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "lqr":
+            raise
+        return _give_up(f"the package {error.name} is not installed; run pip install -r requirements.txt")
     except KeyboardInterrupt:
         return 130
     return 0
@@ -52,7 +56,7 @@ def serve(settings: Settings) -> None:
     from lqr.app import build
     from lqr.ui import chat, theme
 
-    application = build(settings, progress=_progress())
+    application = build(settings, progress=progress_bars())
     try:
         for line in application.startup:
             log.info(line)
@@ -85,24 +89,6 @@ def _check_port(host: str, port: int) -> None:
             raise LqrError(
                 f"can't listen on {host}:{port} ({error}); stop what runs there, or set LQR_PORT or LQR_HOST"
             ) from None
-
-
-def _progress() -> Callable[[str, int, int], None]:
-    """A bar in the terminal for each step of the first start."""
-    from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
-
-    bars: dict[str, tqdm] = {}
-
-    def show(what: str, done: int, total: int) -> None:
-        if what not in bars:
-            bars[what] = tqdm(total=total, desc=what, unit="", leave=True)
-        bar = bars[what]
-        bar.total = total
-        bar.update(done - bar.n)
-        if done >= total:
-            bar.close()
-
-    return show
 
 
 def _give_up(message: str) -> int:

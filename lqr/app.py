@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,49 +70,55 @@ def build(
     embedder = embedder or load_embedder(settings)
     lines.append(f"embedder {embedder.name}: {getattr(embedder, 'reason', 'given by the caller')}")
     store = Store.open(folder)
-    if knowledge.is_dir():
-        report = ingest([knowledge], store, (lambda p: progress("reading", p.done, p.total)) if progress else None, prune=True)
-        if changed := report.added + report.replaced + report.removed:
-            lines.append(f"knowledge {name}: {changed} documents taken in or removed, {len(report.failed)} unreadable")
-        lines.extend(f"knowledge {name}: {source} left out, {reason}" for source, reason in report.failed)
-    elif store.count() == 0:
-        store.close()
-        raise StoreError(f"collection {name!r} is empty: run `lqr ingest PATH --collection {name}`, or name one that exists")
-    retriever = Retriever.open(
-        store, embedder, settings, folder, (lambda done, total: progress("embedding", done, total)) if progress else None
-    )
-    blend = Blend.load(settings.models / "relevance")
-    relevance, why = _relevance(settings, retriever)
-    lines.append(f"relevance {relevance.name}: {why}")
-    documents = store.documents()
-    entities = EntityFinder(profile, [document.title for document in documents])
-    complexity = RuleComplexity(entities)
-    lines.append(f"complexity {complexity.name}: no trained classifier in models/complexity")
-    gate_weights = load_weights(settings.models / "gate")
-    model = load_language_model(settings)
-    why = "named by LQR_LLM" if model else "no language model is named, so sentences are quoted"
-    lines.append(f"writer {model.name if model else 'composer'}: {why}")
-    pipeline = Pipeline(
-        settings=settings,
-        store=store,
-        retriever=retriever,
-        profile=profile,
-        rewriter=Rewriter(
-            profile, [d.title for d in documents], max_chars=settings.max_question_chars, history_turns=settings.history_turns
-        ),
-        complexity=complexity,
-        layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities),
-        reranker=Reranker(relevance.score_many, retriever.signals, blend),
-        composer=Composer(relevance.score_many, retriever.encode, blend),
-        gate=Gate(profile, retriever.rarity, tokenize, threshold=settings.refusal_threshold, weights=gate_weights),
-        entities=entities,
-        model_writer=ModelWriter(model, prompt_tokens=settings.llm_prompt_tokens, max_tokens=settings.llm_max_tokens)
-        if model
-        else None,
-    )
-    lines.append(f"passages {len(retriever)} of {len(documents)} documents in {name}")
-    lines.append(f"ready in {time.perf_counter() - began:.1f} s")
-    return Application(pipeline, store, retriever, profile, settings, tuple(lines))
+    with ExitStack() as opened:  # closed again when a later part is missing
+        opened.callback(store.close)
+        if knowledge.is_dir():
+            report = ingest(
+                [knowledge], store, (lambda p: progress("reading", p.done, p.total)) if progress else None, prune=True
+            )
+            if changed := report.added + report.replaced + report.removed:
+                lines.append(f"knowledge {name}: {changed} documents taken in or removed, {len(report.failed)} unreadable")
+            lines.extend(f"knowledge {name}: {source} left out, {reason}" for source, reason in report.failed)
+        elif store.count() == 0:
+            raise StoreError(f"collection {name!r} is empty: run `lqr ingest PATH --collection {name}`, or name one that exists")
+        retriever = Retriever.open(
+            store, embedder, settings, folder, (lambda done, total: progress("embedding", done, total)) if progress else None
+        )
+        blend = Blend.load(settings.models / "relevance")
+        relevance, why = _relevance(settings, retriever)
+        lines.append(f"relevance {relevance.name}: {why}")
+        documents = store.documents()
+        entities = EntityFinder(profile, [document.title for document in documents])
+        complexity = RuleComplexity(entities)
+        lines.append(f"complexity {complexity.name}: no trained classifier in models/complexity")
+        gate_weights = load_weights(settings.models / "gate")
+        model = load_language_model(settings)
+        if model:
+            opened.callback(model.close)
+        why = "named by LQR_LLM" if model else "no language model is named, so sentences are quoted"
+        lines.append(f"writer {model.name if model else 'composer'}: {why}")
+        pipeline = Pipeline(
+            settings=settings,
+            store=store,
+            retriever=retriever,
+            profile=profile,
+            rewriter=Rewriter(
+                profile, [d.title for d in documents], max_chars=settings.max_question_chars, history_turns=settings.history_turns
+            ),
+            complexity=complexity,
+            layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities),
+            reranker=Reranker(relevance.score_many, retriever.signals, blend),
+            composer=Composer(relevance.score_many, retriever.encode, blend),
+            gate=Gate(profile, retriever.rarity, tokenize, threshold=settings.refusal_threshold, weights=gate_weights),
+            entities=entities,
+            model_writer=ModelWriter(model, prompt_tokens=settings.llm_prompt_tokens, max_tokens=settings.llm_max_tokens)
+            if model
+            else None,
+        )
+        lines.append(f"passages {len(retriever)} of {len(documents)} documents in {name}")
+        lines.append(f"ready in {time.perf_counter() - began:.1f} s")
+        opened.pop_all()  # from here on Application.close() does it
+        return Application(pipeline, store, retriever, profile, settings, tuple(lines))
 
 
 def collection_folder(settings: Settings, name: str) -> Path:

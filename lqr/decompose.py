@@ -14,6 +14,7 @@ from lqr.text import STOPWORDS, content_words, words
 from lqr.types import Decomposition
 
 Parts = tuple[str, str]
+LONGEST = 400  # characters of a sentence that is searched for a comparison or a bridge: some patterns take cubic time
 
 _AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|may|might|has|have)"
 _WH = r"(?:what|whats|which|who|whom|whose|where|when|why|how)"
@@ -178,6 +179,8 @@ def _comparison(text: str, named: list[str]) -> Parts | None:
     """ "which ram is heavier, a Dorper or a Suffolk?": the same question about each."""
     told = re.split(r"(?<=[.?!])\s+", text)
     sentence = next((one for one in told if "?" in one), told[-1])
+    if len(sentence) > LONGEST:
+        return None
     if match := _TOPICS.match(sentence):
         return f"{match['head']} ({match['a']})", f"{match['head']} ({match['b']})"
     for pattern, lead in ((_DIFFERENCE, "what is"), (_TELL_APART, "how do I know"), (_COMPARE, "what is"), (_VERSUS, "what is")):
@@ -212,6 +215,8 @@ def _comparison(text: str, named: list[str]) -> Parts | None:
 def _bridge(text: str, named: list[str]) -> Parts | None:
     """ "the climate where Tan sheep come from": first the place, then its climate."""
     text = text.strip(" ?.!")
+    if len(text) > LONGEST:
+        return None
     match = _BARE_WHERE.search(text)
     if match and match.start() > 0 and content_words(text[: match.start()]):
         before, clause = text[: match.start()].strip(), match["clause"]

@@ -109,7 +109,13 @@ class Settings:
         return self
 
     def resolve(self) -> Settings:
-        """Turn ``auto`` into a profile, with the reason. torch is only imported if a GPU could be present."""
+        """Turn ``auto`` into a profile, with the reason. torch is only imported if a GPU could be present.
+
+        Raises:
+            SettingsError: the profile is ``gpu`` and torch finds no CUDA device.
+        """
+        if self.profile == "gpu" and not _cuda_available():
+            raise SettingsError("LQR_PROFILE is 'gpu', but no CUDA device was found; set cpu or auto, or install torch for CUDA")
         if self.profile != "auto":
             return replace(self, reasons=(f"profile {self.profile}: set by LQR_PROFILE",))
         if self.llm.startswith(("http://", "https://")):
@@ -152,6 +158,8 @@ def _convert(key: str, value: Any, default: Any) -> Any:
             if str(value).lower() in ("0", "false", "no", "off", ""):
                 return False
             raise ValueError("not a yes or no")
+        if isinstance(default, str | Path) and not str(value).strip():
+            raise ValueError("empty; leave it out for the default")  # as a path it would be the working directory
         if isinstance(default, Path):
             return Path(value).expanduser()
         return type(default)(value)

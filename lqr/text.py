@@ -27,6 +27,7 @@ STOPWORDS = frozenset(
     give good here let like make many need other please tell us use used using want way well
     """.split()
 )
+_NEXT = re.compile(r"\s*(\S?)")
 _WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
@@ -75,8 +76,8 @@ def _ends_sentence(text: str, stop: int, after: int) -> bool:
         line_start = text.rfind("\n", 0, stop) + 1
         if text[line_start:stop].strip() == token:
             return False  # "1. First step": a list number
-    following = text[after:].lstrip()[:1]
-    return not (following and following.islower())
+    first = _NEXT.match(text, after)  # not a slice: one for each stop of a long text takes quadratic time
+    return first is None or not first[1].islower()
 
 
 def normalise(text: str) -> str:

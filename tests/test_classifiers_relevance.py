@@ -143,7 +143,7 @@ def test_pickled_weights_are_not_loaded(folder: Path, tmp_path: Path) -> None:
 
 
 def test_an_absent_folder_is_refused_and_nothing_is_fetched(tmp_path: Path) -> None:
-    with pytest.raises(WeightsError, match="lqr train relevance"):
+    with pytest.raises(WeightsError, match="restore the folder"):
         load(tmp_path / "relevance")
 
 

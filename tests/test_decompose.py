@@ -139,6 +139,12 @@ _WORDS = st.sampled_from(
 )
 
 
+def test_a_sentence_without_end_is_not_searched_for_comparisons() -> None:
+    short = "Which ram is heavier, a Dorper or a Suffolk?"
+    assert decompose(short).method == "rules: comparison"
+    assert decompose(short.replace("ram", "big " * 400 + "ram")).method == "rules: fallback"
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(_WORDS, max_size=20).map(" ".join)))
 def test_any_text_has_two_parts_made_of_its_words(text: str) -> None:

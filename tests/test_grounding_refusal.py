@@ -11,7 +11,7 @@ import pytest
 
 from lqr.corpus.profile import NotHeld, Profile
 from lqr.errors import WeightsError
-from lqr.grounding.refusal import FEATURES, Gate, key_terms, load_weights, out_of_scope
+from lqr.grounding.refusal import FEATURES, Gate, load_weights, out_of_scope
 from lqr.text import words
 from lqr.types import Hit, Passage
 
@@ -140,10 +140,6 @@ def test_the_reason_names_both_things() -> None:
     assert (
         out_of_scope(PROFILE, "Do rabbits need salt?", passage("Sheep and cattle need it.")) == "about cattle, sheep, not rabbits"
     )
-
-
-def test_key_terms_are_what_was_asked_about() -> None:
-    assert key_terms("Please tell me, what does selenium do?") == ["selenium"]
 
 
 def test_no_file_is_no_weights(tmp_path: Path) -> None:

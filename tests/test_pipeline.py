@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lqr.app import Application, build, collection_folder
+from lqr.corpus.store import Store
 from lqr.errors import Cancelled, LqrError, StoreError, WriterError
 from lqr.pipeline import Pipeline
 from lqr.retrieval.fake import HashingEmbedder
@@ -502,6 +503,14 @@ def test_a_collection_name_cannot_leave_its_folder(tmp_path: Path, name: str) ->
 def test_an_empty_collection_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="lqr ingest"):
         build(Settings(profile="cpu", home=tmp_path, knowledge=tmp_path / "none"), embedder=HashingEmbedder(64))
+
+
+def test_nothing_stays_open_when_a_part_is_missing(knowledge: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[Store] = []
+    monkeypatch.setattr(Store, "close", closed.append)
+    with pytest.raises(LqrError):
+        build(replace(settings_for(knowledge, tmp_path), llm="https://host/v1"), embedder=HashingEmbedder(64))
+    assert len(closed) == 1
 
 
 def test_headings_of_a_refusal_are_real_sections(pipeline: Pipeline) -> None:

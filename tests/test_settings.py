@@ -155,6 +155,7 @@ def test_every_number_has_a_range() -> None:
         ({}, False, "cpu", "no CUDA device"),
         ({"llm": "https://host/v1#model"}, True, "server", "an address"),
         ({"profile": "cpu"}, True, "cpu", "set by LQR_PROFILE"),
+        ({"profile": "gpu"}, True, "gpu", "set by LQR_PROFILE"),
         ({"profile": "cpu", "llm": "https://host/v1#model"}, False, "cpu", "set by LQR_PROFILE"),
     ],
 )
@@ -166,6 +167,19 @@ def test_the_profile_is_chosen_with_its_reason(
     assert settings.profile == profile
     assert len(settings.reasons) == 1
     assert why in settings.reasons[0]
+
+
+def test_a_gpu_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lqr.settings, "_cuda_available", lambda: False)
+    with pytest.raises(SettingsError, match="no CUDA device"):
+        Settings.load(profile="gpu")
+
+
+@pytest.mark.parametrize("name", ["LQR_HOME", "LQR_HOST", "LQR_LLM"])
+def test_an_empty_variable_is_no_value(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "")
+    with pytest.raises(SettingsError, match=f"{name} is '': empty"):
+        Settings.load()
 
 
 def test_without_a_driver_torch_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,7 @@ def test_a_taken_port_is_one_line_before_anything_is_loaded(
         (LqrError("no weights for x; tried a, b"), "no weights for x; tried a, b"),
         (OSError(errno.ENOSPC, "No space left on device", "/data/store"), "set LQR_HOME"),
         (PermissionError(errno.EACCES, "Permission denied", "/data"), "set LQR_HOME"),
+        (ModuleNotFoundError("No module named 'faiss'", name="faiss"), "faiss is not installed"),
     ],
 )
 def test_what_prevents_a_start_is_one_line(

@@ -35,6 +35,7 @@ def test_an_answer_streams_and_is_kept_by_the_browser_only(page: ChatPage) -> No
     assert updates[0][page.box] == ""
     assert not updates[-1][page.page]["busy"]
     assert [set(update) & {page.saved} for update in updates[:-1]] == [set()] * (len(updates) - 1)
+    assert updates[-1][page.live] is None  # the server lets the conversation go
     saved = updates[-1][page.saved]
     ask(page, "And lambs?", saved)
     question, history = page.app.pipeline.asked[-1]

@@ -85,8 +85,10 @@ def test_engines_get_their_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert built[0] == ((Found.path,), {"context": 900, "slots": 3, "threads": 5})
     assert built[2] == (
         (str(Found.path),),
-        {"name": "meta-llama/Meta-Llama-3-8B-Instruct", "context": 8000, "precision": "bf16"},
+        {"name": "meta-llama/Meta-Llama-3-8B-Instruct", "context": 8000, "precision": "bf16", "device": None},
     )
+    loaded("owner/name", profile="cpu")
+    assert built[3][1]["device"] == "cpu"
 
 
 @pytest.mark.model

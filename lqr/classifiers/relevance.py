@@ -59,7 +59,7 @@ class CrossEncoderRelevance:
         except Exception as error:  # transformers, tokenizers and safetensors each raise kinds of their own
             reason = (str(error).splitlines() or [repr(error)])[0]
             raise WeightsError(
-                f"models/{folder.name} cannot be loaded ({reason}); train it with `lqr train relevance`"
+                f"models/{folder.name} cannot be loaded ({reason}); restore the folder, or remove it to go without"
             ) from error
         self._model: Any = model.to(device=device, dtype=_fast_dtype(torch, device)).eval()
         self._device = device

@@ -127,8 +127,7 @@ class Rewriter:
             return Rewrite("topic_change", tidy(body))
         for rule in (of_the_pair, bare_question_word, fragment):
             if done := rule(body, focus, names):
-                kind = "topic_change" if done[1].startswith("now ") else "follow_up"
-                return Rewrite("follow_up" if kind == "follow_up" else "topic_change", *done)
+                return Rewrite("topic_change" if done[1].startswith("now ") else "follow_up", *done)
         if done := repeat_action(body, focus):
             return Rewrite("follow_up", *done)
         resolved = point_back(body, focus, names)

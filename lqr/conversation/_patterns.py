@@ -42,12 +42,19 @@ SAME = _any(
 
 # --- messages that are not questions to the documents ---------------------------------------------------------------
 META = _any(
-    r"^(?:so |and )?(?:what (?:can|do) you (?:answer|know|do|help)|what (?:topics|questions|documents)\b.*\b(?:you|have|cover|"
-    r"ask|hold)|who (?:are|made|built) you|what are you\b(?! feeding)|how do you work|help\W*$|what can i ask|"
+    # "what do you know?", but not "what do you know about orf?" nor "what do you do when a ewe is bloated?"
+    r"^(?:so |and )?(?:what (?:can|do) you (?:answer|know|do|help)\b"
+    r"(?! (?:me |us )?(?:about|with|for|against|to|in|on|if|when|after|before) (?!me\b|us\b)\w)|"
+    r"what (?:topics|questions|documents)\b.*\b(?:you|have|cover|"
+    r"ask|hold)|who (?:are|made|built) you|what are you(?: (?:called|for|able to do|good (?:at|for)))?\W*$|"
+    r"how do you work|help\W*$|what can i ask|"
     r"what (?:is|are) (?:this|these|the) (?:documents?|files?|collection)s? about|are you (?:an? )?(?:ai|bot|robot|human|real)|"
     r"(?:summari[sz]e|describe) (?:this|these|the) (?:documents?|files?|collection))",
     r"^(?:你是谁|你能(?:做|回答)什么|你会什么|(?:这个?|该)(?:文件|文档|资料)(?:是)?(?:讲|关于|说))",
-    r"^.*\b(?:system prompt|(?:your|previous|above) (?:prompt|instructions)|ignore (?:all|the|your|previous))",
+    # "ignore all previous instructions", but not "can I ignore the first signs of bloat?"
+    r"^.*\b(?:system prompt|your (?:prompt|instructions)\b(?! (?:on|for|about|of)\b)|"
+    r"(?:ignore|forget|disregard) (?:(?:all|any|of|the|these|those|my|your|previous|prior|above|earlier) ){1,4}"
+    r"(?:prompts?|instructions?)\b(?! on\b))",
 )
 YES = _any(r"^(?:yes|yeah|yep|yup|sure|please do|go on|go ahead|do it|please|no|nope|是的?|好|对|不)\W*$")
 MORE = _any(

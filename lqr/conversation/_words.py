@@ -72,6 +72,7 @@ def shares(a: str, b: str) -> bool:
 
 
 def own_words(question: str) -> list[str]:
+    """Content words that name a topic: neither an aspect that one asks about anything, nor a verb that we know."""
     return [w for w in content_words(question) if w not in GENERIC and w not in VERBS]
 
 
@@ -118,6 +119,7 @@ def plural(noun: str) -> str:
 
 
 def is_plural(phrase: str) -> bool:
+    """Whether ``phrase`` ends like a plural."""
     return bool(re.search(r"(?<![sui])s$|sheep$|cattle$", phrase, re.IGNORECASE))
 
 

@@ -38,6 +38,7 @@ _SCOPE = 4  # content words that a negation reaches: "do not | feed | sheep | th
 
 
 def polarity_faults(claim: str, texts: Sequence[str]) -> list[Fault]:
+    """Where ``claim`` says the opposite of the one sentence of ``texts`` (not empty) that is nearest to it."""
     share, window = closest(claim, texts)
     if share < SAME_STATEMENT:
         return []

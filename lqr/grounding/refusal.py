@@ -17,7 +17,7 @@ from typing import Literal
 from lqr.answer_type import expects, shows
 from lqr.corpus.profile import Mention, Profile
 from lqr.errors import WeightsError
-from lqr.text import STOPWORDS, content_words, words
+from lqr.text import STOPWORDS, content_words
 from lqr.types import Hit, Passage
 
 FEATURES = ("evidence", "relevance", "cosine", "coverage", "missing_rare", "weakest_part", "kind_shown", "said")
@@ -176,6 +176,9 @@ _ASKING = (
 )
 
 
+_AGAIN = "fit it again with `python -m benchmarks.fit gate`"
+
+
 def load_weights(folder: Path) -> dict[str, float] | None:
     """The fitted weights of ``folder/gate.json``, or None where none are installed.
 
@@ -189,14 +192,9 @@ def load_weights(folder: Path) -> dict[str, float] | None:
         raw = json.loads(path.read_text(encoding="utf-8"))["weights"]
         weights = {str(k): float(v) for k, v in raw.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise WeightsError(f"models/gate/gate.json: {error!r}; fit it again with `lqr train gate`") from error
+        raise WeightsError(f"models/gate/gate.json: {error!r}; {_AGAIN}") from error
     if unknown := set(weights) - {*FEATURES, "bias"}:
-        raise WeightsError(f"models/gate/gate.json: unknown features {sorted(unknown)}; fit it again with `lqr train gate`")
+        raise WeightsError(f"models/gate/gate.json: unknown features {sorted(unknown)}; {_AGAIN}")
     if "bias" not in weights or not all(map(math.isfinite, weights.values())):
-        raise WeightsError("models/gate/gate.json: no bias, or a weight that is no number; fit it again with `lqr train gate`")
+        raise WeightsError(f"models/gate/gate.json: no bias, or a weight that is no number; {_AGAIN}")
     return weights
-
-
-def key_terms(question: str) -> list[str]:
-    """The question's content words, for a line such as "nothing here about X"."""
-    return [w for w in words(question) if w not in _ASKING]

@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -222,9 +223,10 @@ def _save(
         )
         return
     for other in root.iterdir():
-        fresh_temporary = other.name.startswith(".") and time.time() - other.stat().st_mtime < _STALE_SECONDS
-        if other.is_dir() and other != final and not fresh_temporary:
-            shutil.rmtree(other, ignore_errors=True)
+        with suppress(OSError):  # another process may be clearing up as well
+            fresh_temporary = other.name.startswith(".") and time.time() - other.stat().st_mtime < _STALE_SECONDS
+            if other.is_dir() and other != final and not fresh_temporary:
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def _checksum(path: Path) -> str:

@@ -44,7 +44,8 @@ class Blend:
             passage = {str(k): float(v) for k, v in raw["passage"].items()}
             unit = {str(k): float(v) for k, v in raw["unit"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise WeightsError(f"models/{folder.name}/blend.json: {error!r}; fit it again with benchmarks/fit.py") from error
+            again = "fit it again with `python -m benchmarks.fit blend`"
+            raise WeightsError(f"models/{folder.name}/blend.json: {error!r}; {again}") from error
         unknown = (set(passage) - {*PASSAGE_FEATURES, "bias"}) | (set(unit) - {*UNIT_FEATURES, "bias"})
         if unknown or not all(map(math.isfinite, [*passage.values(), *unit.values()])):
             raise WeightsError(f"models/{folder.name}/blend.json: unknown or endless weights ({', '.join(sorted(unknown))})")

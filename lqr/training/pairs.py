@@ -1,8 +1,9 @@
 """Builds (question, text, label) pairs for the relevance and evidence models from a data folder.
 
-The layout of the folder is the one of the README ("Data layout"): gzipped JSON lines per set. A pair is *relevant*
-when the text holds the annotated answer or is an annotated supporting passage or sentence. Negatives are hard on
-purpose: other sentences of the same paragraph, the set's own distractors, and BM25 neighbours without the answer.
+The layout of the folder is the one of the README ("Data for training and evaluation"): gzipped JSON lines per set. A
+pair is *relevant* when the text holds the annotated answer or is an annotated supporting passage or sentence. Negatives
+are hard on purpose: other sentences of the same paragraph, the set's own distractors, and BM25 neighbours without the
+answer.
 Knows nothing of models or of how the pairs are trained on. Only ``train`` splits are read.
 """
 
@@ -132,6 +133,7 @@ def _supported(folder: Path, rng: random.Random, hard: int) -> Iterator[Pair]:
 
 
 def bm25_neighbours(corpus: dict[str, dict[str, Any]], questions: list[str], depth: int) -> list[list[str]]:
+    """For each question the ids of its ``depth`` nearest rows of ``corpus`` by BM25, best first."""
     import bm25s
 
     ids = list(corpus)

@@ -24,7 +24,7 @@ def mixture(
     """Training and held-out pairs.
 
     Args:
-        data: folder with the public sets (README, "Data layout"); only train splits are read.
+        data: folder with the public sets (README, "Data for training and evaluation"); only train splits are read.
         passages: of the collection to adapt to; may be empty.
         squad_paragraphs: caps the largest set, whose pairs are the easiest.
         collection: at most this many pairs of the collection.

@@ -1,7 +1,7 @@
 """The chat page: components, and what happens on each click. Rendering is in ``views`` and ``document``.
 
 The server keeps no conversation. The browser sends its own with each question (``gr.BrowserState``); the only thing a
-session owns here is the answer under way, so that Stop can reach it.
+session owns here is the answer under way, so that Stop can reach it; it is let go when the answer is settled.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class ChatPage:
         return {"items": items, "empty": empty, "status": status, "busy": busy, "ready": texts.ready, "language": texts.language}
 
     def _settled(self, conversation: Conversation, texts: Texts) -> Update:
-        return {self.page: self._page(conversation, texts), self.saved: conversation.to_json()}
+        return {self.page: self._page(conversation, texts), self.saved: conversation.to_json(), self.live: None}
 
     def restore(self, saved: Any, request: gr.Request) -> Update:
         """The page as the browser left it."""

@@ -58,4 +58,10 @@ def _load(llm: str, settings: Settings) -> LanguageModel:
     folder = find_weights(llm, settings=settings, kind="llm").path
     from lqr.writing.transformers_lm import TransformersLanguageModel
 
-    return TransformersLanguageModel(str(folder), name=llm, context=settings.llm_context, precision=settings.llm_precision)
+    return TransformersLanguageModel(
+        str(folder),
+        name=llm,
+        context=settings.llm_context,
+        precision=settings.llm_precision,
+        device="cpu" if settings.profile == "cpu" else None,  # a machine with a GPU may be told to leave it alone
+    )

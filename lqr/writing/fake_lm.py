@@ -63,6 +63,7 @@ class FakeLanguageModel:
         return until_stop(self._words(reply, max_tokens, cancelled), stop)
 
     def close(self) -> None:
+        """See :class:`lqr.writing.base.LanguageModel`."""
         self._closed = True
 
     def _words(self, reply: str, max_tokens: int, cancelled: Callable[[], bool]) -> Iterator[str]:

@@ -117,6 +117,7 @@ class LlamaCppLanguageModel:
         return self._stream(request, ended)
 
     def close(self) -> None:
+        """See :class:`lqr.writing.base.LanguageModel`."""
         if self._closing.is_set():
             return
         self._closing.set()

@@ -114,6 +114,7 @@ class OpenAILanguageModel:
         return until_stop(stream_from_thread(produce, cancelled=ended, on_stop=on_stop, name=self.name), stop)
 
     def close(self) -> None:
+        """See :class:`lqr.writing.base.LanguageModel`."""
         self._closed = True
 
     async def _answer(self, body: dict[str, Any], emit: Emit) -> None:

@@ -103,6 +103,7 @@ class TransformersLanguageModel:
         return self._stream(inputs, min(max_tokens, room), stop, lambda: self._closing.is_set() or cancelled())
 
     def close(self) -> None:
+        """See :class:`lqr.writing.base.LanguageModel`."""
         self._closing.set()
         with self._slots:  # a running answer notices within a token
             self._model = None

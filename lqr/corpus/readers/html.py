@@ -48,7 +48,7 @@ def read(file: RawFile) -> tuple[Document, ...]:
     if declared and not file.data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         try:
             text = file.data.decode(declared.group(1).decode("ascii"))
-        except (LookupError, UnicodeDecodeError):
+        except (LookupError, UnicodeError):
             text = ""  # the declaration is wrong: the bytes decide
     soup = _parse(text or decode(file.data, file.name))
     title = soup.title.get_text() if soup.title else ""

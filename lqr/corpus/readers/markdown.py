@@ -29,6 +29,7 @@ class _Loader(yaml.SafeLoader):
     """The safe loader without aliases, which can grow a small file beyond all bounds."""
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Refuse an alias, else go on as the safe loader does."""
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("aliases (*name) are not read")
         return super().compose_node(parent, index)
