@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,14 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from benchmarks.agriculture import answer_rows
 from lqr.app import Application, build
+from lqr.blend import PASSAGE_FEATURES, UNIT_FEATURES, logit
 from lqr.decompose import decompose
 from lqr.evaluation.questions import Item, load
-from lqr.retrieval.rerank import PASSAGE_FEATURES, UNIT_FEATURES, logit
 from lqr.settings import Settings
 from lqr.training.gate import fit
 from lqr.types import Hit
-from lqr.writing.composer import units_of
+from lqr.writing.units import units_of
 
 KEPT = 5  # passages whose sentences the writer sees
 Table = tuple[np.ndarray, np.ndarray, np.ndarray]  # features, labels, question number
@@ -44,8 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if what == "blend":
         print(json.dumps(fit_blend(application, items, path), indent=1))
     else:
-        rows = [row for item in items for row in answer_rows(application, item)]
-        print(json.dumps(fit(rows, application.settings.models / "gate"), indent=1))
+        print(json.dumps(fit(gate_rows(application, items), application.settings.models / "gate"), indent=1))
     application.close()
     return 0
 
@@ -65,6 +64,29 @@ def fit_blend(application: Application, items: Sequence[Item], path: Path) -> di
     return figures
 
 
+def gate_rows(application: Application, items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Each answerable question twice: as it is, and with the documents of its gold passages out of the pool.
+
+    The second must be refused (now and then another article answers too: noise that the fit has to bear). Questions
+    that must be refused anyway count as they are.
+    """
+    pipeline, rows = application.pipeline, []
+    for item in items:
+        for ask in item.turns:
+            parts = decompose(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
+            found = pipeline.layered.retrieve(ask.standalone, parts)
+            homes = {i.rsplit("-", 1)[0] for held in ask.gold for i in held}
+            without = replace(found, hits=tuple(hit for hit in found.hits if hit.passage.document_id not in homes))
+            for pool, expect in ((found, ask.expect), (without, "refuse")) if homes else ((found, "refuse"),):
+                read = pipeline.read(ask.standalone, pool)
+                if read.kept:
+                    features = pipeline.gate.features(
+                        ask.standalone, read.kept, read.composed.best, read.composed.part_scores, read.said
+                    )
+                    rows.append({"expect": expect, "gate": features})
+    return rows
+
+
 def _pool(application: Application, item: Item, number: int) -> tuple[str, tuple[Hit, ...]]:
     pipeline, ask = application.pipeline, item.turns[number]
     parts = decompose(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
@@ -75,7 +97,7 @@ def _pool(application: Application, item: Item, number: int) -> tuple[str, tuple
 def _passage_table(application: Application, pools: Sequence[Any]) -> Table:
     reranker, x, y, groups = application.pipeline.reranker, [], [], []
     for group, (item, number, question, hits) in enumerate(pools):
-        encoder = reranker.scorer([(question, (h.passage.heading.replace(" > ", ". "), h.passage.text)) for h in hits])
+        encoder = reranker.scorer([(question, (h.passage.topic, h.passage.text)) for h in hits])
         gold = {i for held in item.turns[number].gold for i in held}
         for hit, row in zip(hits, reranker.features(question, hits, encoder), strict=True):
             x.append([row[name] for name in PASSAGE_FEATURES])
@@ -93,12 +115,12 @@ def _unit_table(
     reranker, encode = application.pipeline.reranker, application.retriever.encode
     x, y, groups = [], [], []
     for group, (item, number, question, hits) in enumerate(pools):
-        texts = [(h.passage.heading.replace(" > ", ". "), h.passage.text) for h in hits]
+        texts = [(h.passage.topic, h.passage.text) for h in hits]
         rows = reranker.features(question, hits, reranker.scorer([(question, text) for text in texts]))
         ranked = score(np.array([[row[name] for name in PASSAGE_FEATURES] for row in rows]))
         best = np.argsort(-ranked)[:KEPT]
-        units = [(int(i), unit) for i in best for unit in units_of(hits[int(i)], 0)]
-        said = reranker.scorer([(question, (u.passage.heading.replace(" > ", ". "), u.text)) for _, u in units])
+        units = [(int(i), unit) for i in best for unit in units_of(hits[int(i)].passage)]
+        said = reranker.scorer([(question, (u.passage.topic, u.text)) for _, u in units])
         vectors = encode([question, *(unit.text for _, unit in units)])
         wanted = [_plain(s) for s in snippets[item.id][number]]
         for (i, unit), probability, vector in zip(units, said, vectors[1:], strict=True):

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from lqr.blend import Blend
 from lqr.classifiers.complexity import RuleComplexity
 from lqr.classifiers.relevance import CrossEncoderRelevance, RelevanceModel, RuleRelevance
 from lqr.conversation import Rewriter
@@ -23,7 +24,7 @@ from lqr.grounding.refusal import Gate, load_weights
 from lqr.pipeline import Pipeline
 from lqr.retrieval.dense import Embedder, load_embedder
 from lqr.retrieval.layered import LayeredRetrieval
-from lqr.retrieval.rerank import Blend, Reranker
+from lqr.retrieval.rerank import Reranker
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
 from lqr.settings import Settings
@@ -90,7 +91,7 @@ def build(
         documents = store.documents()
         entities = EntityFinder(profile, [document.title for document in documents])
         complexity = RuleComplexity(entities)
-        lines.append(f"complexity {complexity.name}: no trained classifier in models/complexity")
+        lines.append(f"complexity {complexity.name}: the rules of the paper, no model")
         gate_weights = load_weights(settings.models / "gate")
         model = load_language_model(settings)
         if model:

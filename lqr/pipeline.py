@@ -7,9 +7,10 @@ user's data: history comes with each call, and everything found on the way goes 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from lqr.conversation import Rewriter
 from lqr.corpus.profile import Profile
 from lqr.corpus.store import Store
 from lqr.decompose import decompose
-from lqr.errors import Cancelled
+from lqr.errors import Cancelled, WriterError
 from lqr.grounding.confidence import confidence
 from lqr.grounding.refusal import Gate, Verdict, out_of_scope
 from lqr.replies import language_of, reply
@@ -28,9 +29,11 @@ from lqr.retrieval.retriever import Retriever
 from lqr.settings import RouteSetting, Settings
 from lqr.suggestions import suggest
 from lqr.text import truncate
-from lqr.types import Answer, Claim, Confidence, Event, Hit, Passage, Progress, Rewrite, Route, Source, TextDelta, Trace, Turn
-from lqr.writing.composer import Composer
+from lqr.types import Answer, Claim, Confidence, Event, Hit, Passage, Progress, Rewrite, Route, Source, Trace, Turn
+from lqr.writing.composer import Composer, Composition
 from lqr.writing.model_writer import ModelWriter, Written
+
+log = logging.getLogger(__name__)
 
 ANSWERED = ("standalone", "follow_up", "topic_change")
 
@@ -57,6 +60,16 @@ class _Run:
 
     def finished(self, **changes: object) -> Trace:
         return replace(self.trace, seconds={**self.seconds, "total": round(sum(self.seconds.values()), 4)}, **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was made of a pool: passages kept and dropped, the composed answer, and its text with headings."""
+
+    kept: tuple[Hit, ...]
+    dropped: tuple[Hit, ...]
+    composed: Composition
+    said: str
 
 
 @dataclass(frozen=True)
@@ -124,20 +137,16 @@ class Pipeline:
         _check(cancelled)
 
         yield Progress("filtering", f"Reading {len(found.hits)} passages")
-        with run.timed("relevance"):
-            kept, dropped = self._filter(standalone, found)
-        run.trace = replace(run.trace, kept=tuple(kept), dropped=tuple(dropped))
+        read = self.read(standalone, found, run.timed)
+        kept, dropped, composed = read.kept, read.dropped, read.composed
+        run.trace = replace(run.trace, kept=kept, dropped=dropped)
         _check(cancelled)
 
-        with run.timed("compose"):
-            composed = self.composer.compose(standalone, found.parts, kept)
         with run.timed("gate"):
-            headings = {hit.passage.id: hit.passage.heading for hit in kept}
-            said = " ".join(f"{headings[claim.passages[0]]} {claim.text}" for claim in composed.claims)
-            verdict = self.gate.judge(standalone, kept, composed.best, composed.part_scores, said, language_of(question))
+            verdict = self.gate.judge(standalone, kept, composed.best, composed.part_scores, read.said, language_of(question))
         _check(cancelled)
         run.trace = replace(run.trace, gate=dict(verdict.features or {}))
-        if not verdict.answerable:
+        if not verdict.answerable or not composed.claims:
             yield self._refusal(verdict, question, [*kept, *dropped], run)
             return
 
@@ -145,11 +154,16 @@ class Pipeline:
         if self.model_writer is not None:
             yield Progress("writing", "Writing")
             with run.timed("write"):
-                for event in self.model_writer.write(standalone, kept, history, composed, cancelled=cancelled):
-                    if isinstance(event, Written):
-                        written = event
-                    else:
-                        yield event
+                try:
+                    for event in self.model_writer.write(standalone, kept, history, composed, cancelled=cancelled):
+                        if isinstance(event, Written):
+                            written = event
+                        else:
+                            yield event
+                except WriterError as error:
+                    # The composed answer is ready and stands; that the model failed is logged and shown in the trace.
+                    log.warning("%s failed: %s", self.model_writer.model.name, error)
+                    written = replace(written, writer=f"composer ({self.model_writer.model.name} failed)")
             _check(cancelled)  # a model that was stopped leaves half a draft, which is no answer
         yield self._answer(written, verdict, kept, run, complex_question=bool(parts))
 
@@ -159,6 +173,18 @@ class Pipeline:
         if wanted == "auto":
             return decided
         return Route(wanted, decided.probability, f"set by hand; the classifier says {decided.label}")
+
+    def read(
+        self, question: str, found: Retrieved, timed: Callable[[str], AbstractContextManager[None]] = lambda stage: nullcontext()
+    ) -> Reading:
+        """Keep what helps of a pool and compose an answer from it; whether it may be given is the gate's to say."""
+        with timed("relevance"):
+            kept, dropped = self._filter(question, found)
+        with timed("compose"):
+            composed = self.composer.compose(question, found.parts, kept)
+        headings = {hit.passage.id: hit.passage.heading for hit in kept}
+        said = " ".join(f"{headings[claim.passages[0]]} {claim.text}" for claim in composed.claims)
+        return Reading(tuple(kept), tuple(dropped), composed, said)
 
     def _filter(self, question: str, found: Retrieved) -> tuple[list[Hit], list[Hit]]:
         """Keep what helps (relevance classifier), drop what is about another animal or crop; best first.
@@ -304,6 +330,3 @@ def _references(sources: object) -> tuple[str, ...]:
         if isinstance(source, dict) and source.get("title"):
             lines.append(", ".join(str(source[key]) for key in ("title", "publisher", "year") if source.get(key)))
     return tuple(lines)
-
-
-__all__ = ["Pipeline", "TextDelta", "never"]

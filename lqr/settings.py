@@ -60,7 +60,6 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 7860
     queue_size: int = 64
-    log_answers: bool = False
 
     reasons: tuple[str, ...] = ()  # filled by resolve(); not a setting
 
@@ -150,14 +149,6 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
 
 def _convert(key: str, value: Any, default: Any) -> Any:
     try:
-        if isinstance(default, bool):
-            if isinstance(value, bool):
-                return value
-            if str(value).lower() in ("1", "true", "yes", "on"):
-                return True
-            if str(value).lower() in ("0", "false", "no", "off", ""):
-                return False
-            raise ValueError("not a yes or no")
         if isinstance(default, str | Path) and not str(value).strip():
             raise ValueError("empty; leave it out for the default")  # as a path it would be the working directory
         if isinstance(default, Path):

@@ -79,9 +79,14 @@ class Passage:
         return " > ".join((self.title, *self.section))
 
     @property
+    def topic(self) -> str:
+        """``Title. Section. Subsection``: the heading as the models read it, in training as in use."""
+        return ". ".join((self.title, *self.section))
+
+    @property
     def indexed_text(self) -> str:
         """What the retrievers index: the heading gives a short passage its subject."""
-        return f"{'. '.join((self.title, *self.section))}. {self.text}"
+        return f"{self.topic}. {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +119,6 @@ class Decomposition:
     first: str
     second: str
     method: str = "rules"
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One sentence of a passage, with its offsets in ``Passage.text`` and the probability that it answers."""
-
-    passage_id: str
-    text: str
-    start: int
-    end: int
-    score: float
 
 
 @dataclass(frozen=True, slots=True)

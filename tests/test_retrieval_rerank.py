@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from lqr.blend import Blend, blended, logit
 from lqr.errors import WeightsError
-from lqr.retrieval.rerank import Blend, Reranker, blended, logit
+from lqr.retrieval.rerank import Reranker
 from lqr.types import Hit, Passage
 
 

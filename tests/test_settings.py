@@ -42,7 +42,7 @@ def test_the_default_home_follows_xdg_and_home(monkeypatch: pytest.MonkeyPatch, 
 
 def test_every_setting_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch, no_gpu: None) -> None:
     expected: dict[str, Any] = {name: high for name, _, high in lqr.settings._RANGES}
-    expected |= {"profile": "server", "route": "complex", "llm_precision": "bf16", "log_answers": True}
+    expected |= {"profile": "server", "route": "complex", "llm_precision": "bf16"}
     for name in NAMES:
         default = getattr(Settings(), name)
         expected.setdefault(name, Path("/some/where") if isinstance(default, Path) else "x")
@@ -63,24 +63,6 @@ def test_keywords_win_over_the_environment_and_none_does_not_count(monkeypatch: 
 def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert Settings.load(home="~/lqr").home == tmp_path / "lqr"
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ("1", True),
-        ("TRUE", True),
-        ("yes", True),
-        ("on", True),
-        ("0", False),
-        ("False", False),
-        ("no", False),
-        ("off", False),
-        ("", False),
-    ],
-)
-def test_yes_and_no_in_words(given: str, expected: bool) -> None:
-    assert Settings.load(log_answers=given).log_answers is expected
 
 
 def test_an_unknown_variable_is_refused_and_the_known_ones_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +104,6 @@ def test_the_key_of_a_server_is_known_but_never_kept(monkeypatch: pytest.MonkeyP
         ("relevance_threshold", 1.01),
         ("relevance_threshold", "nan"),
         ("llm_timeout", "inf"),
-        ("log_answers", "maybe"),
     ],
 )
 def test_a_wrong_value_names_its_variable_on_one_line(name: str, value: object) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lqr.errors import ReadError
-from lqr.training.asked_pairs import Asked, build, read, units_of, without_test
+from lqr.training.asked_pairs import Asked, build, read, texts_of, without_test
 from lqr.types import Passage
 
 
@@ -39,9 +39,9 @@ def test_near_duplicates_of_the_test_are_left_out() -> None:
 
 
 def test_units_are_what_the_writer_would_quote() -> None:
-    assert units_of(GOLD) == ["Ewes need 8 g of salt a day.", "Licks must stay dry.", "Loose salt is best."]
-    assert units_of(WRONG[1]) == ["Class: ram; Salt (g): 9"]
-    assert units_of(passage(3, "One. Two.\n\nThree.", "list_item")) == ["One. Two.", "Three."]
+    assert texts_of(GOLD) == ["Ewes need 8 g of salt a day.", "Licks must stay dry.", "Loose salt is best."]
+    assert texts_of(WRONG[1]) == ["Class: ram; Salt (g): 9"]
+    assert texts_of(passage(3, "One. Two.\n\nThree.", "list_item")) == ["One. Two.", "Three."]
 
 
 def test_a_bad_line_is_named(tmp_path: Path) -> None:

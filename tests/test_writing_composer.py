@@ -11,7 +11,8 @@ import pytest
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.text import content_words
 from lqr.types import Hit, Passage
-from lqr.writing.composer import Composer, units_of
+from lqr.writing.composer import Composer
+from lqr.writing.units import units_of
 
 
 def overlap_scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
@@ -146,7 +147,7 @@ def test_nothing_to_quote_makes_no_answer(composer: Composer) -> None:
 
 def test_units_keep_offsets_into_the_passage() -> None:
     for made in (COPPER, hit("Do this:\n\n- Wash it.\n\n- Dry it.", kind="list_item")):
-        for unit in units_of(made, 0):
+        for unit in units_of(made.passage):
             assert made.passage.text[unit.start : unit.end] == unit.text
 
 

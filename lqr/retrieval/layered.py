@@ -73,7 +73,7 @@ class LayeredRetrieval:
         """The first-step passages d_i, those whose best sentence answers q1 first, and that sentence of each."""
         candidates = list(hits[: 2 * self.settings.expand])
         spans = [(number, sentence) for number, hit in enumerate(candidates) for sentence in sentences(hit.passage.text)]
-        scores = self.scorer([(first, (_heading(candidates[number]), sentence)) for number, sentence in spans])
+        scores = self.scorer([(first, (candidates[number].passage.topic, sentence)) for number, sentence in spans])
         best: dict[int, tuple[float, str]] = {}
         for (number, sentence), score in zip(spans, scores, strict=True):
             if number not in best or score > best[number][0]:
@@ -102,10 +102,6 @@ class LayeredRetrieval:
 def _letters(text: str) -> str:
     """Lower case without spaces and hyphens: "fine wool" is "Fine-wool"."""
     return re.sub(r"[\W_]+", "", text.lower())
-
-
-def _heading(hit: Hit) -> str:
-    return hit.passage.heading.replace(" > ", ". ")
 
 
 def fuse(lists: Sequence[Sequence[Hit]], k: int) -> list[Hit]:

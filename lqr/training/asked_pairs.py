@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lqr.errors import ReadError
-from lqr.text import content_words, sentence_spans
+from lqr.text import content_words
 from lqr.training.pairs import Pair
 from lqr.types import Passage
+from lqr.writing.units import units_of
 
 Search = Callable[[str], Sequence[Passage]]
 
@@ -75,10 +76,10 @@ def build(
         if not gold:
             continue
         wrong = [p for p in search(item.question) if _plain(item.snippet) not in _plain(p.text)]
-        units = [(p, unit) for p in gold for unit in units_of(p)]
+        units = [(p, unit) for p in gold for unit in texts_of(p)]
         right = [(p, unit) for p, unit in units if _plain(item.snippet) in _plain(unit)]
         near = [(p, unit) for p, unit in units if _plain(item.snippet) not in _plain(unit)]
-        far = [(p, unit) for p in wrong[:6] for unit in units_of(p)]
+        far = [(p, unit) for p in wrong[:6] for unit in texts_of(p)]
         for passage, unit in right[:1]:
             pairs.append(_pair(item, passage, unit, 1.0))
         for passage, unit in [*rng.sample(near, k=min(2, len(near))), *rng.sample(far, k=min(hard, len(far)))]:
@@ -89,17 +90,13 @@ def build(
     return pairs
 
 
-def units_of(passage: Passage) -> list[str]:
-    """Sentences, list items, or the table row as a whole: what the writer would quote."""
-    if passage.kind == "table_row":
-        return [passage.text]
-    if passage.kind == "list_item":
-        return [line.strip() for line in passage.text.splitlines() if line.strip()]
-    return [passage.text[start:end] for start, end in sentence_spans(passage.text)]
+def texts_of(passage: Passage) -> list[str]:
+    """The texts of what the writer would quote."""
+    return [unit.text for unit in units_of(passage)]
 
 
 def _pair(item: Asked, passage: Passage, text: str, label: float) -> Pair:
-    return Pair(item.question, passage.heading.replace(" > ", ". "), text, label, "asked")
+    return Pair(item.question, passage.topic, text, label, "asked")
 
 
 def _plain(text: str) -> str:

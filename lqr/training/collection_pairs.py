@@ -144,7 +144,7 @@ def _units(passages: Sequence[Passage]) -> list[tuple[str, Passage]]:
 
 
 def _pair(question: str, passage: Passage, text: str, label: float) -> Pair:
-    return Pair(question, passage.heading.replace(" > ", ". "), text, label, "collection")
+    return Pair(question, passage.topic, text, label, "collection")
 
 
 def _topic(title: str) -> str:

@@ -9,15 +9,16 @@ Knows nothing of how passages were found; makes no text of its own beyond "Yes."
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lqr.answer_type import expects, shows
-from lqr.retrieval.rerank import Blend, blended, logit
-from lqr.text import content_words, sentence_spans, words
-from lqr.types import Claim, Hit, Passage
+from lqr.blend import Blend, blended, logit
+from lqr.text import content_words
+from lqr.types import Claim, Hit
+from lqr.writing.layout import write
+from lqr.writing.units import Unit, units_of
 
 Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs of question and (heading, text)
 
@@ -28,19 +29,7 @@ REDUNDANT = 0.88  # cosine above which two sentences say the same
 MAX_UNITS = {"short": 3, "long": 5}
 WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
 MAX_LIST = 8
-MAX_ROWS = 6
 
-_OWN_MARK = re.compile(r"[\[［【〔]\s*(\^?\d[\d\s,;–-]*)[\]］】〕]")
-_LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-_DANGLING = re.compile(
-    r"^(?:it|its|they|their|them|these|those|this|that|such|he|she|both|either|neither|the same|"
-    r"the (?:breed|disease|worm|pest|plant|crop|animal|condition|treatment|latter|former|figures?|"
-    r"table|rule)|"
-    r"however|therefore|thus|so|but|also|otherwise|instead|then|afterwards|in (?:this|that|these|"
-    r"such) cases?|for (?:this|that) reason|as a result|because of (?:this|that))\b(?! (?:is|are) (?:a|"
-    r"the) )",
-    re.IGNORECASE,
-)
 _LONG = re.compile(
     r"\b(?:how (?:do|can|should|to)|what (?:should|can|do|must) i|what to do|signs?|symptoms?|"
     r"steps?|prevent|control|treat|manage|why|explain|tell me|what is the difference|differen|"
@@ -52,42 +41,6 @@ _ENUMERATES = re.compile(
     r"which|what are|list|ways|measures|prevent|control|causes|tools?|equipment|checklist|rules)\b",
     re.IGNORECASE,
 )
-_POLAR = re.compile(
-    r"^(?:(?:so|and|but|then|also|well),? )*(?:can|could|should|may|must|is|are|was|were|does|"
-    r"do|did|will|would|has|have|am)\b(?!.*\?\s*\w)",
-    re.IGNORECASE,
-)
-_PROHIBITS = re.compile(
-    r"^(?:do not|don't|never|avoid)\b|\b(?:must (?:not|never)|should (?:not|never)|cannot|can not|"
-    r"can never|may not|is not (?:safe|allowed|suitable|enough|possible|necessary|needed)|are not (?:safe|"
-    r"allowed|suitable)|"
-    r"unsafe|not be (?:fed|given|used|grazed|mixed|sold|eaten|drunk|stored|sown|sprayed))\b",
-    re.IGNORECASE,
-)
-_ALLOWS = re.compile(
-    r"\b(?:can (?:safely )?be|may (?:safely )?be|(?:is|are) (?:safe|suitable|allowed)|can (?:safely )?(?:eat|"
-    r"graze|drink|be|catch|pass|spread|infect|kill|cause))\b",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A sentence, list item or table row, with its place and scores."""
-
-    passage: Passage
-    rank: int  # of its passage, 0 = best
-    index: int  # among the passage's units
-    start: int
-    end: int
-    text: str
-    kind: str  # sentence | item | row
-    score: float = 0.0
-    part: int = 0  # which sub-question it answers best
-
-    @property
-    def key(self) -> tuple[str, int]:
-        return self.passage.id, self.index
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,27 +51,6 @@ class Composition:
     claims: tuple[Claim, ...]
     best: float
     part_scores: tuple[float, ...] = ()
-
-
-def units_of(hit: Hit, rank: int) -> list[Unit]:
-    """The units of one passage, in order. A list's lead-in ("Signs are:") is no unit; it goes with the first item."""
-    passage = hit.passage
-    if passage.kind == "table_row":
-        return [Unit(passage, rank, 0, 0, len(passage.text), passage.text, "row")]
-    listed = passage.kind == "list_item"
-    units: list[Unit] = []
-    for start, end in _item_spans(passage.text) if listed else sentence_spans(passage.text):
-        marker = _LIST_ITEM.match(passage.text[start:end])
-        start += marker.end() if marker else 0
-        text = passage.text[start:end]
-        if content_words(text) and not text.endswith((":", "：")):
-            units.append(Unit(passage, rank, len(units), start, end, text, "item" if listed or marker else "sentence"))
-    return units
-
-
-def _item_spans(text: str) -> list[tuple[int, int]]:
-    """Offsets of the items of a list passage; items stand apart by line breaks and may hold several sentences."""
-    return [(match.start(), match.end()) for match in re.finditer(r"\S[^\n]*(?<=\S)", text)]
 
 
 class Composer:
@@ -137,7 +69,7 @@ class Composer:
             parts: its sub-questions with ``#1`` already resolved; empty for a simple question.
             hits: kept passages; the relevance score of a hit weighs its sentences.
         """
-        units = [unit for rank, hit in enumerate(hits) for unit in units_of(hit, rank)]
+        units = [unit for rank, hit in enumerate(hits) for unit in units_of(hit.passage, rank)]
         if not units:
             return Composition("", (), 0.0)
         relevance = {hit.passage.id: hit.score for hit in hits}
@@ -145,13 +77,13 @@ class Composer:
         scored, part_scores = self._score(question, parts, units, relevance, vectors)
         best = max(unit.score for unit in scored)
         chosen = self._choose(question, parts, scored, vectors)
-        text, claims = _write(question, chosen, scored, parts)
+        text, claims = write(question, chosen, scored, parts)
         return Composition(text, claims, best, part_scores)
 
     def _score(
         self, question: str, parts: Sequence[str], units: list[Unit], relevance: dict[str, float], vectors: Any
     ) -> tuple[list[Unit], tuple[float, ...]]:
-        texts = [(unit.passage.heading.replace(" > ", ". "), unit.text) for unit in units]
+        texts = [(unit.passage.topic, unit.text) for unit in units]
         asked = (question, *parts)
         flat = self._scorer([(q, text) for q in asked for text in texts])
         whole, *by_part = (
@@ -187,7 +119,8 @@ class Composer:
 
     def _choose(self, question: str, parts: Sequence[str], scored: list[Unit], vectors: Any) -> list[Unit]:
         limit = MAX_UNITS["long" if parts or _LONG.search(question) else "short"]
-        similar = {(a.key, b.key): float(vectors[i] @ vectors[j]) for i, a in enumerate(scored) for j, b in enumerate(scored)}
+        alike = vectors @ vectors.T
+        place = {unit.key: i for i, unit in enumerate(scored)}
         chosen: list[Unit] = []
 
         def take(candidates: list[Unit], room: int) -> None:
@@ -199,7 +132,7 @@ class Composer:
             for unit in ranked:
                 if taken >= room or (unit.score < bar and taken):
                     break
-                if any(unit.key == c.key or similar[unit.key, c.key] > REDUNDANT for c in chosen):
+                if any(unit.key == c.key or alike[place[unit.key], place[c.key]] > REDUNDANT for c in chosen):
                     continue
                 if taken and not _adds(unit, chosen):
                     continue
@@ -230,138 +163,3 @@ class Composer:
 def _adds(unit: Unit, chosen: Sequence[Unit]) -> bool:
     said = {word for c in chosen for word in content_words(c.text)}
     return len([w for w in set(content_words(unit.text)) if w not in said]) >= 3
-
-
-def _write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequence[str]) -> tuple[str, tuple[Claim, ...]]:
-    if not chosen:
-        return "", ()
-    lead = max(chosen, key=lambda u: u.score)
-    ordered = _ordered(chosen, lead, parts)
-    verdict = _verdict(question, lead)
-    by_place = {unit.key: unit for unit in scored}
-    claims: list[Claim] = []
-    lines: list[str] = []
-    paragraph: list[str] = []
-    numbers: dict[str, int] = {}
-    previous: Unit | None = None
-    headed: set[str] = set()
-
-    def flush() -> None:
-        if paragraph:
-            lines.append(" ".join(paragraph))
-            paragraph.clear()
-
-    several = len({u.passage.document_id for u in ordered}) > 1
-    together = Counter(u.passage.id for u in ordered if u.kind == "item")
-    for unit in ordered:
-        number = numbers.setdefault(unit.passage.id, len(numbers) + 1)
-        text, quotes = _stand_alone(unit, previous, by_place)
-        text = _OWN_MARK.sub(r"(\1)", text)  # a document's own "[12]" must not pass for one of our citations
-        if unit is ordered[0] and verdict:
-            text = f"{verdict} {text}"
-        if unit.kind == "row" or together[unit.passage.id] > 1:
-            flush()
-            where = unit.passage.heading
-            if where not in headed and (
-                unit.kind == "row" or previous is None or previous.passage.section != unit.passage.section
-            ):
-                lines.append(f"{where}:")
-            headed.add(where)
-            lines.append(f"- {text} [{number}]")
-        else:
-            if (
-                paragraph
-                and previous
-                and (previous.passage.document_id != unit.passage.document_id or unit.part != previous.part)
-            ):
-                flush()
-            if (
-                several
-                and not _names_subject(f"{question} {unit.text}", unit.passage)
-                and (previous is None or previous.passage.document_id != unit.passage.document_id)
-            ):
-                text = f"{unit.passage.title}: {text}"
-            paragraph.append(f"{text} [{number}]")
-        claims.append(Claim(text, (unit.passage.id,), "quoted", quotes))
-        previous = unit
-    flush()
-    return _join(lines), tuple(claims)
-
-
-def _ordered(chosen: list[Unit], lead: Unit, parts: Sequence[str]) -> list[Unit]:
-    """The lead's passage first, then by score of passage; inside a passage by position, but the lead leads.
-
-    For two parts: the first part's sentences, then the second's.
-    """
-    best: dict[tuple[int, str], float] = {}
-    for unit in chosen:
-        key = (unit.part if parts else 0, unit.passage.id)
-        best[key] = max(best.get(key, 0.0), unit.score)
-
-    def place(unit: Unit) -> tuple[int, float, int, int]:
-        part = unit.part if parts else 0
-        first = 0 if unit is lead and unit.kind == "sentence" and not parts else 1
-        return part, -best[part, unit.passage.id], first, unit.index
-
-    return sorted(chosen, key=place)
-
-
-def _stand_alone(unit: Unit, previous: Unit | None, by_place: dict[tuple[str, int], Unit]) -> tuple[str, tuple[str, ...]]:
-    """The unit's text, and the quotes it rests on; a dangling start brings the sentence before or the heading along."""
-    if unit.kind == "row":
-        return _row(unit.text), (unit.text,)
-    follows = previous is not None and previous.passage.id == unit.passage.id and previous.index == unit.index - 1
-    if _DANGLING.match(unit.text) and not follows:
-        before = by_place.get((unit.passage.id, unit.index - 1))
-        if before is not None and before.kind == "sentence" and not _DANGLING.match(before.text):
-            return f"{before.text} {unit.text}", (before.text, unit.text)
-        return f"{unit.passage.heading}: {unit.text}", (unit.text,)
-    return unit.text, (unit.text,)
-
-
-def _row(text: str) -> str:
-    """``Stage: late pregnancy; Hay (kg/day): 1.2`` as ``late pregnancy — Hay (kg/day): 1.2``."""
-    cells = [cell.strip() for cell in text.split(";") if cell.strip()]
-    if len(cells) < 2 or ":" not in cells[0]:
-        return text
-    return f"{cells[0].split(':', 1)[1].strip()} — {'; '.join(cells[1:])}"
-
-
-def _names_subject(text: str, passage: Passage) -> bool:
-    title = {word.rstrip("s") for word in content_words(passage.title)}
-    return bool(title & {word.rstrip("s") for word in words(text)})
-
-
-def _verdict(question: str, lead: Unit) -> str:
-    """ "Yes." or "No." where the lead sentence says so plainly about what was asked; otherwise nothing.
-
-    Certain means: a yes-or-no question, most of whose content words stand in the lead sentence or its heading, and a
-    sentence that forbids or allows in so many words. A question that asks for a fault ("Is it dangerous...") gets none.
-    """
-    if lead.kind == "row" or not _POLAR.match(question) or re.search(r"\bor\b", question, re.IGNORECASE):
-        return ""
-    asked = {w.rstrip("s") for w in content_words(question)}
-    said = {w.rstrip("s") for w in words(f"{lead.passage.heading} {lead.text}")}
-    if not asked or len(asked & said) / len(asked) < 0.6:
-        return ""
-    negative_question = re.search(
-        r"\b(?:not|n't|never|avoid|dangerous|harmful|poisonous|toxic|unsafe|bad|risk|wrong|without)\b", question, re.IGNORECASE
-    )
-    if negative_question:
-        return ""
-    if _PROHIBITS.search(lead.text):
-        return "No."
-    if _ALLOWS.search(lead.text) and not re.search(r"\b(?:not|never|only|unless|except|until|if)\b", lead.text, re.IGNORECASE):
-        return "Yes."
-    return ""
-
-
-def _join(lines: Sequence[str]) -> str:
-    """Paragraphs apart by a blank line, list items together."""
-    text = ""
-    for i, line in enumerate(lines):
-        if i:
-            both_listed = line.startswith("- ") and (lines[i - 1].startswith("- ") or lines[i - 1].endswith(":"))
-            text += "\n" if both_listed else "\n\n"
-        text += line
-    return text

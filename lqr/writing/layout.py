@@ -1,0 +1,190 @@
+"""Sets chosen units into an answer: their order, the yes or no before them, headings, lists, and the numbers of their sources.
+
+A sentence that leans on the one before it ("It ...", "This breed ...") brings that one, or its heading, along. Makes no
+text of its own beyond "Yes.", "No." and headings; what is said was chosen elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from lqr.text import content_words, words
+from lqr.types import Claim, Passage
+from lqr.writing.units import Unit
+
+_OWN_MARK = re.compile(r"[\[［【〔]\s*(\^?\d[\d\s,;–-]*)[\]］】〕]")
+_DANGLING = re.compile(
+    r"^(?:it|its|they|their|them|these|those|this|that|such|he|she|both|either|neither|the same|"
+    r"the (?:breed|disease|worm|pest|plant|crop|animal|condition|treatment|latter|former|figures?|"
+    r"table|rule)|"
+    r"however|therefore|thus|so|but|also|otherwise|instead|then|afterwards|in (?:this|that|these|"
+    r"such) cases?|for (?:this|that) reason|as a result|because of (?:this|that))\b(?! (?:is|are) (?:a|"
+    r"the) )",
+    re.IGNORECASE,
+)
+_POLAR = re.compile(
+    r"^(?:(?:so|and|but|then|also|well),? )*(?:can|could|should|may|must|is|are|was|were|does|"
+    r"do|did|will|would|has|have|am)\b(?!.*\?\s*\w)",
+    re.IGNORECASE,
+)
+_PROHIBITS = re.compile(
+    r"^(?:do not|don't|never|avoid)\b|\b(?:must (?:not|never)|should (?:not|never)|cannot|can not|"
+    r"can never|may not|is not (?:safe|allowed|suitable|enough|possible|necessary|needed)|are not (?:safe|"
+    r"allowed|suitable)|"
+    r"unsafe|not be (?:fed|given|used|grazed|mixed|sold|eaten|drunk|stored|sown|sprayed))\b",
+    re.IGNORECASE,
+)
+_ALLOWS = re.compile(
+    r"\b(?:can (?:safely )?be|may (?:safely )?be|(?:is|are) (?:safe|suitable|allowed)|can (?:safely )?(?:eat|"
+    r"graze|drink|be|catch|pass|spread|infect|kill|cause))\b",
+    re.IGNORECASE,
+)
+
+
+def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequence[str]) -> tuple[str, tuple[Claim, ...]]:
+    """The text with its ``[n]`` and the claims in order.
+
+    Args:
+        chosen: what is to be said.
+        scored: all units, among which a dangling sentence finds the one before it.
+        parts: the sub-questions; their units keep together.
+    """
+    if not chosen:
+        return "", ()
+    lead = max(chosen, key=lambda u: u.score)
+    ordered = _ordered(chosen, lead, parts)
+    verdict = _verdict(question, lead)
+    by_place = {unit.key: unit for unit in scored}
+    claims: list[Claim] = []
+    lines: list[str] = []
+    paragraph: list[str] = []
+    numbers: dict[str, int] = {}
+    previous: Unit | None = None
+    headed: set[str] = set()
+
+    def flush() -> None:
+        if paragraph:
+            lines.append(" ".join(paragraph))
+            paragraph.clear()
+
+    several = len({u.passage.document_id for u in ordered}) > 1
+    together = Counter(u.passage.id for u in ordered if u.kind == "item")
+    for unit in ordered:
+        number = numbers.setdefault(unit.passage.id, len(numbers) + 1)
+        text, quotes = _stand_alone(unit, previous, by_place)
+        text = _unmarked(text)
+        if unit is ordered[0] and verdict:
+            text = f"{verdict} {text}"
+        if unit.kind == "row" or together[unit.passage.id] > 1:
+            flush()
+            where = unit.passage.heading
+            if where not in headed and (
+                unit.kind == "row" or previous is None or previous.passage.section != unit.passage.section
+            ):
+                lines.append(f"{_unmarked(where)}:")
+            headed.add(where)
+            lines.append(f"- {text} [{number}]")
+        else:
+            if (
+                paragraph
+                and previous
+                and (previous.passage.document_id != unit.passage.document_id or unit.part != previous.part)
+            ):
+                flush()
+            if (
+                several
+                and not _names_subject(f"{question} {unit.text}", unit.passage)
+                and (previous is None or previous.passage.document_id != unit.passage.document_id)
+            ):
+                text = f"{_unmarked(unit.passage.title)}: {text}"
+            paragraph.append(f"{text} [{number}]")
+        claims.append(Claim(text, (unit.passage.id,), "quoted", quotes))
+        previous = unit
+    flush()
+    return _join(lines), tuple(claims)
+
+
+def _ordered(chosen: list[Unit], lead: Unit, parts: Sequence[str]) -> list[Unit]:
+    """The lead's passage first, then by score of passage; inside a passage by position, but the lead leads.
+
+    For two parts: the first part's sentences, then the second's.
+    """
+    best: dict[tuple[int, str], float] = {}
+    for unit in chosen:
+        key = (unit.part if parts else 0, unit.passage.id)
+        best[key] = max(best.get(key, 0.0), unit.score)
+
+    def place(unit: Unit) -> tuple[int, float, int, int]:
+        part = unit.part if parts else 0
+        first = 0 if unit is lead and unit.kind == "sentence" and not parts else 1
+        return part, -best[part, unit.passage.id], first, unit.index
+
+    return sorted(chosen, key=place)
+
+
+def _stand_alone(unit: Unit, previous: Unit | None, by_place: dict[tuple[str, int], Unit]) -> tuple[str, tuple[str, ...]]:
+    """The unit's text, and the quotes it rests on; a dangling start brings the sentence before or the heading along."""
+    if unit.kind == "row":
+        return _row(unit.text), (unit.text,)
+    follows = previous is not None and previous.passage.id == unit.passage.id and previous.index == unit.index - 1
+    if _DANGLING.match(unit.text) and not follows:
+        before = by_place.get((unit.passage.id, unit.index - 1))
+        if before is not None and before.kind == "sentence" and not _DANGLING.match(before.text):
+            return f"{before.text} {unit.text}", (before.text, unit.text)
+        return f"{unit.passage.heading}: {unit.text}", (unit.text,)
+    return unit.text, (unit.text,)
+
+
+def _row(text: str) -> str:
+    """``Stage: late pregnancy; Hay (kg/day): 1.2`` as ``late pregnancy — Hay (kg/day): 1.2``."""
+    cells = [cell.strip() for cell in text.split(";") if cell.strip()]
+    if len(cells) < 2 or ":" not in cells[0]:
+        return text
+    return f"{cells[0].split(':', 1)[1].strip()} — {'; '.join(cells[1:])}"
+
+
+def _unmarked(text: str) -> str:
+    """A document's own "[12]" must not pass for one of our citations."""
+    return _OWN_MARK.sub(r"(\1)", text)
+
+
+def _names_subject(text: str, passage: Passage) -> bool:
+    title = {word.rstrip("s") for word in content_words(passage.title)}
+    return bool(title & {word.rstrip("s") for word in words(text)})
+
+
+def _verdict(question: str, lead: Unit) -> str:
+    """ "Yes." or "No." where the lead sentence says so plainly about what was asked; otherwise nothing.
+
+    Certain means: a yes-or-no question, most of whose content words stand in the lead sentence or its heading, and a
+    sentence that forbids or allows in so many words. A question that asks for a fault ("Is it dangerous...") gets none.
+    """
+    if lead.kind == "row" or not _POLAR.match(question) or re.search(r"\bor\b", question, re.IGNORECASE):
+        return ""
+    asked = {w.rstrip("s") for w in content_words(question)}
+    said = {w.rstrip("s") for w in words(f"{lead.passage.heading} {lead.text}")}
+    if not asked or len(asked & said) / len(asked) < 0.6:
+        return ""
+    negative_question = re.search(
+        r"\b(?:not|n't|never|avoid|dangerous|harmful|poisonous|toxic|unsafe|bad|risk|wrong|without)\b", question, re.IGNORECASE
+    )
+    if negative_question:
+        return ""
+    if _PROHIBITS.search(lead.text):
+        return "No."
+    if _ALLOWS.search(lead.text) and not re.search(r"\b(?:not|never|only|unless|except|until|if)\b", lead.text, re.IGNORECASE):
+        return "Yes."
+    return ""
+
+
+def _join(lines: Sequence[str]) -> str:
+    """Paragraphs apart by a blank line, list items together."""
+    text = ""
+    for i, line in enumerate(lines):
+        if i:
+            both_listed = line.startswith("- ") and (lines[i - 1].startswith("- ") or lines[i - 1].endswith(":"))
+            text += "\n" if both_listed else "\n\n"
+        text += line
+    return text
