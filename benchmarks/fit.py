@@ -76,7 +76,8 @@ def gate_rows(application: Application, items: Sequence[Item]) -> list[dict[str,
             parts = decompose(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
             found = pipeline.layered.retrieve(ask.standalone, parts)
             homes = {i.rsplit("-", 1)[0] for held in ask.gold for i in held}
-            without = replace(found, hits=tuple(hit for hit in found.hits if hit.passage.document_id not in homes))
+            pools = tuple(tuple(hit for hit in pool if hit.passage.document_id not in homes) for pool in found.pools)
+            without = replace(found, pools=pools)
             for pool, expect in ((found, ask.expect), (without, "refuse")) if homes else ((found, "refuse"),):
                 read = pipeline.read(ask.standalone, pool)
                 if read.kept:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 from lqr.classifiers.complexity import ComplexityModel
@@ -190,19 +191,23 @@ class Pipeline:
         """Keep what helps (relevance classifier), drop what is about another animal or crop; best first.
 
         For a complex question the parts take turns: the second hop would otherwise lose its place to five passages that
-        all answer the first.
+        all answer the first. The best two stay even below the threshold: the gate judges them, and says so. A table's row
+        brings the other rows along, so that the writer can compare.
         """
-        rows = self.reranker.scores((question, *found.parts), found.hits)
-        best = [max(column) for column in zip(*rows, strict=True)]
-        scored = [
-            replace(hit, score=score, scores={**hit.scores, "relevance": round(score, 4)})
-            for hit, score in zip(found.hits, best, strict=True)
-        ]
-        order = _take_turns(rows[1:] or rows)
+        scored: dict[str, Hit] = {}
+        rankings = []
+        for part, pool in zip(found.questions, found.pools, strict=True):
+            scores = self.reranker.scores([part], pool)[0]
+            for hit, score in zip(pool, scores, strict=True):
+                old = scored.get(hit.passage.id)
+                if old is None or old.score < score:
+                    scored[hit.passage.id] = replace(hit, score=score, scores={**hit.scores, "relevance": round(score, 4)})
+            order = sorted(range(len(pool)), key=lambda i, scores=scores: -scores[i])  # type: ignore[misc]
+            rankings.append([pool[i].passage.id for i in order])
         kept: list[Hit] = []
         dropped: list[Hit] = []
-        for i in order:
-            hit = scored[i]
+        for passage_id in _take_turns(rankings):
+            hit = scored[passage_id]
             other = out_of_scope(self.profile, question, hit.passage)
             if other:
                 dropped.append(replace(hit, why=other))
@@ -210,7 +215,22 @@ class Pipeline:
                 kept.append(hit)
             else:
                 dropped.append(hit)
-        return kept, dropped
+        beside = self._rows_beside(kept)
+        rows = {hit.passage.id for hit in beside}
+        return [*kept, *beside], [hit for hit in dropped if hit.passage.id not in rows]
+
+    def _rows_beside(self, kept: Sequence[Hit]) -> list[Hit]:
+        """The other rows of the tables that kept rows stand in."""
+        found = {hit.passage.id for hit in kept}
+        rows: list[Hit] = []
+        for hit in kept:
+            if hit.passage.kind != "table_row":
+                continue
+            for passage in self.retriever.passages_of(hit.passage.document_id):
+                if passage.kind == "table_row" and passage.section == hit.passage.section and passage.id not in found:
+                    found.add(passage.id)
+                    rows.append(Hit(passage, hit.score, hit.scores, "a row of the same table"))
+        return rows
 
     def _reply(self, rewritten: Rewrite, question: str, run: _Run) -> Answer:
         text = reply(rewritten.kind, question, self.profile, documents=len(self.store.documents()), note=rewritten.note)
@@ -302,13 +322,11 @@ class Pipeline:
         return tuple(sources)
 
 
-def _take_turns(rows: Sequence[Sequence[float]]) -> list[int]:
-    """Indexes by falling score; with several rows of scores, the best not yet taken of each row in turn."""
-    rankings = [sorted(range(len(row)), key=lambda i, row=row: -row[i]) for row in rows]  # type: ignore[misc]
-    taken: dict[int, None] = {}
-    for place in zip(*rankings, strict=True):
-        for i in place:
-            taken.setdefault(i, None)
+def _take_turns(rankings: Sequence[Sequence[str]]) -> list[str]:
+    """The best of each ranking not yet taken, in turn, until all are empty."""
+    taken: dict[str, None] = {}
+    for place in zip_longest(*rankings):
+        taken.update((passage_id, None) for passage_id in place if passage_id is not None)
     return list(taken)
 
 

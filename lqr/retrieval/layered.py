@@ -18,7 +18,8 @@ from lqr.text import content_words, sentences, truncate
 from lqr.types import Decomposition, Hit
 
 GRAPH_LIMIT = 8  # passages that the graph may add to a pool
-POOL = 24  # passages that the relevance model reads; each costs it milliseconds
+POOL = 28  # passages that the relevance model reads for a question; each costs it milliseconds
+HALF_POOL = 16  # and for the first part of a complex one
 
 Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
 Names = Callable[[str], list[str]]
@@ -26,12 +27,26 @@ Names = Callable[[str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """The pool, best first; the queries put; the number of retrieval steps; the sub-questions as finally asked."""
+    """Candidate pools, best first, each with the question that it was found for; the queries put; the retrieval steps.
 
-    hits: tuple[Hit, ...]
+    A simple question has one pool. A complex one has two, for q1 and for q2 as finally asked: a passage is read for the
+    part that found it, which is half the reading of reading all for both.
+    """
+
+    questions: tuple[str, ...]
+    pools: tuple[tuple[Hit, ...], ...]
     queries: tuple[str, ...]
     steps: int
-    parts: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The sub-questions; empty for a simple question."""
+        return self.questions if len(self.questions) > 1 else ()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """All candidates once, those of the first pool first."""
+        return tuple({hit.passage.id: hit for pool in reversed(self.pools) for hit in reversed(pool)}.values())[::-1]
 
 
 @dataclass(frozen=True)
@@ -52,7 +67,7 @@ class LayeredRetrieval:
         """The candidate pool for ``question``; ``parts`` is None for a simple one."""
         if parts is None:
             hits = self.retriever.search(question)
-            return Retrieved(self._with_graph(question, hits), (question,), 1)
+            return Retrieved((question,), (self._with_graph(question, hits, hits, POOL),), (question,), 1)
         first = self.retriever.search(parts.first)
         seeds, gists = self._seeds(parts.first, first)
         # with nothing found for q1, its own words stand for its answer: a bare #1 must reach no model
@@ -61,13 +76,12 @@ class LayeredRetrieval:
         layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # (q1, q2, d_i)
         asked = [query for query in dict.fromkeys([*seconds, *layered]) if query not in (question, parts.first)]
         # the graph's reading of the question: a passage lends score to those it links to, so a second hop may come first
-        lists = [first, self.retriever.search(question, mode="graph"), *self.retriever.search_many(asked)]
-        pool = fuse(lists, self.settings.rrf_k)
-        # the heads of each list stay in the pool: fusion favours what every query finds, a second hop is found by one
-        heads = [hit.passage.id for hits in lists for hit in hits[:4]]
-        pool.sort(key=lambda hit: hit.passage.id not in heads)
+        whole = self.retriever.search(question, mode="graph")
+        later = fuse([*self.retriever.search_many(asked), whole], self.settings.rrf_k)
+        earlier = fuse([first, whole], self.settings.rrf_k)[:HALF_POOL]
+        pools = (tuple(earlier), self._with_graph(seconds[0], later, seeds, POOL))
         queries = (parts.first, question, *asked)
-        return Retrieved(self._with_graph(question, pool), queries, len(queries), (parts.first, seconds[0]))
+        return Retrieved((parts.first, seconds[0]), pools, queries, len(queries))
 
     def _seeds(self, first: str, hits: Sequence[Hit]) -> tuple[list[Hit], list[str]]:
         """The first-step passages d_i, those whose best sentence answers q1 first, and that sentence of each."""
@@ -91,12 +105,13 @@ class LayeredRetrieval:
         proper = [name for name in new if name[:1].isupper() and name not in gist[: len(name)]]
         return parts.second.replace("#1", (proper or new or [hit.passage.title])[0])
 
-    def _with_graph(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        head = list(hits[:POOL])
+    def _with_graph(self, question: str, hits: Sequence[Hit], seeds: Sequence[Hit], size: int) -> tuple[Hit, ...]:
+        """``hits`` and what the graph reaches from the best ``seeds``, at most ``size`` together."""
+        head = list(hits[:size])
         known = {hit.passage.id for hit in head}
-        reached = self.retriever.expand(head[:6], hops=2, limit=GRAPH_LIMIT, query=question)
+        reached = self.retriever.expand(seeds[:6], hops=2, limit=GRAPH_LIMIT, query=question)
         added = [hit for hit in reached if hit.passage.id not in known]
-        return (*head[: POOL - len(added)], *added)
+        return (*head[: size - len(added)], *added)
 
 
 def _letters(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from lqr.answer_type import expects, shows
 from lqr.blend import Blend, blended, logit
-from lqr.text import content_words
+from lqr.text import STOPWORDS, content_words, words
 from lqr.types import Claim, Hit
 from lqr.writing.layout import write
 from lqr.writing.units import Unit, units_of
@@ -23,12 +23,13 @@ from lqr.writing.units import Unit, units_of
 Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs of question and (heading, text)
 
 # A unit must be at least this share of the best one to be said too, and this probable in itself.
-KEEP_SHARE = 0.45
-KEEP_FLOOR = 0.12
+KEEP_SHARE = 0.3
+KEEP_FLOOR = 0.05
 REDUNDANT = 0.88  # cosine above which two sentences say the same
 MAX_UNITS = {"short": 3, "long": 5}
 WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
 MAX_LIST = 8
+MAX_ROWS = 6
 
 _LONG = re.compile(
     r"\b(?:how (?:do|can|should|to)|what (?:should|can|do|must) i|what to do|signs?|symptoms?|"
@@ -84,20 +85,20 @@ class Composer:
         self, question: str, parts: Sequence[str], units: list[Unit], relevance: dict[str, float], vectors: Any
     ) -> tuple[list[Unit], tuple[float, ...]]:
         texts = [(unit.passage.topic, unit.text) for unit in units]
-        asked = (question, *parts)
+        asked = parts or (question,)
         flat = self._scorer([(q, text) for q in asked for text in texts])
-        whole, *by_part = (
+        by_part = [
             self._blended(q, units, flat[n * len(texts) : (n + 1) * len(texts)], relevance, vectors) for n, q in enumerate(asked)
-        )
+        ]
         scored = []
         for i, unit in enumerate(units):
             answers = [scores[i] for scores in by_part]
-            part = max(range(len(answers)), key=answers.__getitem__) if answers else 0
-            value = max(whole[i], 0.9 * max(answers)) if answers else whole[i]
-            if not shows(unit.text, expects(parts[part] if parts else question)):
+            part = max(range(len(answers)), key=answers.__getitem__)
+            value = answers[part]
+            if not shows(unit.text, expects(asked[part])):
                 value *= WRONG_KIND
             scored.append(replace(unit, score=value, part=part))
-        return scored, tuple(max(scores) for scores in by_part)
+        return scored, tuple(max(scores) for scores in by_part) if parts else ()
 
     def _blended(
         self, question: str, units: Sequence[Unit], encoder: Sequence[float], relevance: dict[str, float], vectors: Any
@@ -146,7 +147,7 @@ class Composer:
                 take(scored, limit)
         else:
             take(scored, limit)
-        return self._whole_lists(question, chosen, scored)
+        return _whole_tables(question, self._whole_lists(question, chosen, scored), scored)
 
     def _whole_lists(self, question: str, chosen: list[Unit], scored: list[Unit]) -> list[Unit]:
         """Half a list of steps or signs is a wrong answer: take the list whole when the question asks for one."""
@@ -158,6 +159,35 @@ class Composer:
             rest = [u for u in chosen if u.passage.id != lead.passage.id and u.score >= 0.6 * lead.score]
             return [*fellows[:MAX_LIST], *rest[:2]]
         return chosen
+
+
+def _whole_tables(question: str, chosen: list[Unit], scored: Sequence[Unit]) -> list[Unit]:
+    """Of a table that holds the answer, the rows whose label the question names; if it names none, all (or the best few).
+
+    Which row is "20 °C" or "three weeks old" is for the reader to see, not for a model to guess.
+    """
+    result = list(chosen)
+    asked = {w.rstrip("s") for w in words(question)}
+    for place in dict.fromkeys((u.passage.document_id, u.passage.section) for u in chosen if u.kind == "row"):
+        table = [u for u in scored if u.kind == "row" and (u.passage.document_id, u.passage.section) == place]
+        labels = [{w.rstrip("s") for w in words(_label(u.text)) if w not in STOPWORDS} for u in table]
+        common = set.intersection(*labels)
+        named = [len((label - common) & asked) for label in labels]
+        if max(named) > 0:
+            rows = [u for u, n in zip(table, named, strict=True) if n == max(named)]
+        else:
+            rows = table
+        if len(rows) > MAX_ROWS:
+            rows = sorted(rows, key=lambda u: -u.score)[: MAX_ROWS // 2]
+        part = next(u.part for u in chosen if u.kind == "row" and (u.passage.document_id, u.passage.section) == place)
+        rows = [replace(u, part=part) for u in sorted(rows, key=lambda u: u.passage.position)]
+        result = [u for u in result if u.kind != "row" or (u.passage.document_id, u.passage.section) != place] + rows
+    return result
+
+
+def _label(row: str) -> str:
+    """The first cell of a row, without its column's name."""
+    return row.split(";", 1)[0].split(":", 1)[-1]
 
 
 def _adds(unit: Unit, chosen: Sequence[Unit]) -> bool:

@@ -113,15 +113,20 @@ def _ordered(chosen: list[Unit], lead: Unit, parts: Sequence[str]) -> list[Unit]
     """
     best: dict[tuple[int, str], float] = {}
     for unit in chosen:
-        key = (unit.part if parts else 0, unit.passage.id)
+        key = (unit.part if parts else 0, _group(unit))
         best[key] = max(best.get(key, 0.0), unit.score)
 
     def place(unit: Unit) -> tuple[int, float, int, int]:
         part = unit.part if parts else 0
         first = 0 if unit is lead and unit.kind == "sentence" and not parts else 1
-        return part, -best[part, unit.passage.id], first, unit.index
+        return part, -best[part, _group(unit)], first, unit.passage.position if unit.kind == "row" else unit.index
 
     return sorted(chosen, key=place)
+
+
+def _group(unit: Unit) -> str:
+    """What keeps together: the units of a passage, the rows of a table."""
+    return f"{unit.passage.document_id} {unit.passage.section}" if unit.kind == "row" else unit.passage.id
 
 
 def _stand_alone(unit: Unit, previous: Unit | None, by_place: dict[tuple[str, int], Unit]) -> tuple[str, tuple[str, ...]]:
