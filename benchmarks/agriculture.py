@@ -22,6 +22,7 @@ from typing import Any
 
 from lqr.app import Application, build
 from lqr.evaluation.questions import Ask, Item, facts_found, forbidden_found, load
+from lqr.pipeline import SAME_TABLE
 from lqr.settings import Settings
 from lqr.types import Answer, TextDelta, Turn
 
@@ -97,7 +98,8 @@ def answer_rows(application: Application, item: Item) -> Iterable[dict[str, Any]
 
 
 def _row(item: Item, number: int, ask: Ask, answer: Answer, first: float | None, whole: float) -> dict[str, Any]:
-    ranked = [hit.passage.id for hit in (*answer.trace.kept, *answer.trace.dropped)]
+    # rows that only came along with a row of their table were not ranked
+    ranked = [hit.passage.id for hit in (*answer.trace.kept, *answer.trace.dropped) if hit.why != SAME_TABLE]
     places = [min((ranked.index(i) for i in held if i in ranked), default=None) for held in ask.gold]
     shown = {passage for claim in answer.claims for passage in claim.passages}
     route = answer.trace.route

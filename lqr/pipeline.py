@@ -36,6 +36,7 @@ from lqr.writing.model_writer import ModelWriter, Written
 
 log = logging.getLogger(__name__)
 
+SAME_TABLE = "a row of the same table"
 ANSWERED = ("standalone", "follow_up", "topic_change")
 
 
@@ -229,7 +230,7 @@ class Pipeline:
             for passage in self.retriever.passages_of(hit.passage.document_id):
                 if passage.kind == "table_row" and passage.section == hit.passage.section and passage.id not in found:
                     found.add(passage.id)
-                    rows.append(Hit(passage, hit.score, hit.scores, "a row of the same table"))
+                    rows.append(Hit(passage, hit.score, hit.scores, SAME_TABLE))
         return rows
 
     def _reply(self, rewritten: Rewrite, question: str, run: _Run) -> Answer:

@@ -52,7 +52,7 @@ class Settings:
     rrf_k: int = 60  # the constant of reciprocal rank fusion (Cormack et al. 2009)
     expand: int = 3  # first-step passages d_i that make second-step queries
     route: RouteSetting = "auto"
-    relevance_threshold: float = 0.5
+    relevance_threshold: float = 0.1  # of a probability: one passage in ten of those near the line helps
     refusal_threshold: float = 0.5
 
     max_question_chars: int = 2000
