@@ -23,6 +23,7 @@ from lqr.decompose import decompose
 from lqr.errors import Cancelled, WriterError
 from lqr.grounding.confidence import confidence
 from lqr.grounding.refusal import Gate, Verdict, out_of_scope
+from lqr.memory import release
 from lqr.replies import language_of, reply
 from lqr.retrieval.layered import LayeredRetrieval, Retrieved
 from lqr.retrieval.rerank import Reranker
@@ -112,6 +113,14 @@ class Pipeline:
             Cancelled: ``cancelled()`` said so.
             LqrError: a stage failed in a way a person can mend.
         """
+        try:
+            yield from self._stream(question, history, cancelled, route)
+        finally:
+            release()
+
+    def _stream(
+        self, question: str, history: Sequence[Turn], cancelled: Callable[[], bool], route: RouteSetting
+    ) -> Iterator[Event]:
         run = _Run(Trace(standalone=question))
         yield Progress("reading", "Reading the question")
         with run.timed("rewrite"):
