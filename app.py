@@ -24,7 +24,7 @@ def main() -> int:
     """Load, index if need be, and serve until interrupted; returns the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s", datefmt="%H:%M:%S")
     logging.getLogger().handlers[0].setLevel(logging.INFO)  # some libraries set their own loggers to DEBUG when imported
-    for chatty in ("httpx", "httpcore", "sentence_transformers"):
+    for chatty in ("httpx", "httpcore", "sentence_transformers", "faiss.loader"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     try:
         serve(Settings.load())

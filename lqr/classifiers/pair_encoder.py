@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from lqr.quiet import no_progress_bar
+
 HEAD_FILE = "head.safetensors"
 PAIR_CONFIG = "pair_encoder.json"
 HIDDEN = 128
@@ -72,9 +74,10 @@ class PairEncoder(nn.Module):
         from transformers import AutoModel
 
         # eager attention: measured twice as fast as sdpa on CPUs at these lengths
-        encoder, loading = AutoModel.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, attn_implementation="eager", output_loading_info=True
-        )
+        with no_progress_bar():
+            encoder, loading = AutoModel.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, attn_implementation="eager", output_loading_info=True
+            )
         if missing := sorted(key for key in loading["missing_keys"] if "pooler" not in key):
             raise ValueError(f"weights are missing, such as {missing[0]}")  # they would be random numbers, with only a warning
         model = cls(encoder.float())

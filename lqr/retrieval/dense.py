@@ -10,13 +10,14 @@ import copy
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 import numpy as np
 
 from lqr.errors import WeightsError
+from lqr.quiet import no_progress_bar
 from lqr.retrieval.bm25 import FloatArray
 from lqr.settings import Settings
 from lqr.weights import WeightsLocation, find_weights
@@ -25,7 +26,6 @@ log = logging.getLogger(__name__)
 
 FEW = 8  # texts in one call, such as the questions of one turn, that one thread handles best
 BULK = 64  # texts in one call from which on the faster number format pays for its copy of the model
-_loading = threading.Lock()
 
 
 class Embedder(Protocol):
@@ -61,7 +61,7 @@ class SentenceEmbedder:
         from threadpoolctl import ThreadpoolController
 
         try:
-            with _no_progress_bar():
+            with no_progress_bar():
                 self._model = SentenceTransformer(
                     str(location.path), device=device, local_files_only=True, model_kwargs={"use_safetensors": True}
                 )
@@ -70,6 +70,7 @@ class SentenceEmbedder:
                 f"{location.path} does not load as an embedder: {error}; reinstall it or set LQR_EMBEDDER"
             ) from error
         self.name = name
+        self.reason = location.reason
         self.revision = location.revision
         self.dimension = int(self._model.get_embedding_dimension())
         self._lock = threading.Lock()  # fast tokenizers must not be used by two threads at once
@@ -206,18 +207,3 @@ def make_faiss(index: Any, device: str) -> Any:
 def _unit(vectors: FloatArray) -> FloatArray:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
-
-
-@contextmanager
-def _no_progress_bar() -> Iterator[None]:
-    """transformers draws a bar on stderr for a load of 0.2 s; its switch is global, so it is put back afterwards."""
-    from transformers.utils import logging as transformers_logging
-
-    with _loading:
-        shown = transformers_logging.is_progress_bar_enabled()
-        transformers_logging.disable_progress_bar()
-        try:
-            yield
-        finally:
-            if shown:
-                transformers_logging.enable_progress_bar()
