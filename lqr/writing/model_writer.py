@@ -30,6 +30,10 @@ class Written:
     replaced_claims: int = 0
 
 
+# A sentence that is only partly supported is not kept: "A box that is too cold can cause the lamb to die from heat" was one.
+STANDS: tuple[Support, ...] = ("quoted", "supported")
+
+
 class ModelWriter:
     """Drafts with ``model``; holds no conversation."""
 
@@ -63,11 +67,11 @@ class ModelWriter:
         kept: list[tuple[str, Claim]] = []  # (layout before it, claim)
         replaced = 0
         for sentence in cited.sentences:
-            if any(_same(sentence.text, claim.text) for _, claim in kept):
+            if any(_same(sentence.text, claim.text) for _, claim in kept) or _is_scrap(sentence.text):
                 continue
             sources = [by_id[i] for i in sentence.passages] or self._likely(sentence.text, numbered)
             support: Support = verify(sentence.text, sources, question=question) if sources else "unsupported"
-            if support != "unsupported":
+            if support in STANDS:
                 faults = check_claim(sentence.text, sources, question=question)
                 note = "; ".join(fault.detail for fault in faults)
                 quotes = tuple(filter(None, (closest_sentence(sentence.text, p.text) for p in sources)))
@@ -108,6 +112,11 @@ def _laid_out(kept: Sequence[tuple[str, Claim]]) -> str:
         marks = "".join(f"[{numbers[passage_id]}]" for passage_id in claim.passages)
         text += f"{lead or ' '}{claim.text} {marks}"
     return text.strip()
+
+
+def _is_scrap(text: str) -> bool:
+    """A heading or an echo of the prompt, not a sentence: nothing is claimed, so nothing needs to stand in its place."""
+    return "<<<" in text or ">>>" in text or text.rstrip().endswith(":") or len(content_words(text)) < 3
 
 
 def _same(one: str, other: str) -> bool:
