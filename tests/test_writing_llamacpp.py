@@ -72,10 +72,11 @@ def test_stopping_ends_the_work_itself(lm: LlamaCppLanguageModel, way: str) -> N
 
 @pytest.mark.model
 def test_reading_a_long_prompt_can_be_stopped(lm: LlamaCppLanguageModel) -> None:
-    messages: Any = [{"role": "user", "content": "Sheep eat grass and hay in winter. " * 90}]
+    messages: Any = [{"role": "user", "content": "Sheep eat grass and hay in winter. " * 110}]
     began = time.perf_counter()
     assert list(lm.stream(messages, max_tokens=50, cancelled=lambda: time.perf_counter() - began > 0.1)) == []
-    assert busy_seconds(0.5) < 0.1
+    # a batch under way is read to its end, about a second; the whole prompt would take several
+    assert any(busy_seconds(0.2) < 0.05 for _ in range(10))
 
 
 @pytest.mark.model
@@ -136,6 +137,9 @@ def test_a_prompt_too_long_names_the_setting(lm: LlamaCppLanguageModel) -> None:
 
 @pytest.mark.model
 def test_ctrl_c_still_reaches_python(lm: LlamaCppLanguageModel) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        pytest.skip("this run was started with Ctrl-C ignored, as in the background of a shell")
+
     def interrupted() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(1)
