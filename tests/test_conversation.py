@@ -409,3 +409,18 @@ def test_a_rewrite_brings_in_no_word(turns: list[tuple[str, str]], message: str)
     assert {w for w in words(result.standalone) if w not in _FUNCTION and _stem(w) not in said} == set()
     if result.kind in ("standalone", "follow_up", "topic_change"):
         assert any(c.isalnum() for c in result.standalone)
+
+
+@pytest.mark.parametrize(
+    ("before", "message", "standalone"),
+    [
+        (
+            "Can I give my sheep the mineral mix made for cattle?",
+            "and goats?",
+            "Can I give my goats the mineral mix made for cattle?",
+        ),
+        ("How much copper is safe for sheep?", "And for lambs?", "How much copper is safe for lambs?"),
+    ],
+)
+def test_the_animal_that_is_asked_about_is_exchanged(before: str, message: str, standalone: str) -> None:
+    assert ask(message, before).standalone == standalone

@@ -73,11 +73,26 @@ def swap(phrase: str, question: str, names: Names, led: bool = True) -> Result |
         old_things = [n for n in names.things(question) if n.kind == new.kind]
         others = [n for n in old_things if n.thing != new.thing]
         if others and not any(n.thing == new.thing for n in old_things):
-            target = others[-1]
+            owned = [n for n in others if re.search(r"\b(?:my|our|his|her|their)\s+$", question[: n.start], re.IGNORECASE)]
+            # "my sheep ... made for cattle": the animal that eats comes first, whose feed it is comes later
+            target = (owned or others)[0] if new.kind == "animal" else others[-1]
             inside = [n for n in old_titles if n.kind == "breed" and n.start <= target.start < n.end]
             same = inside or [n for n in others if n.thing == target.thing and not any(s <= n.start < e for s, e in in_title)]
             if same:
                 return put(question, same, phrase, names), f"{phrase} in place of {same[-1].text}"
+    return _narrowed(phrase, question, names)
+
+
+def _narrowed(phrase: str, question: str, names: Names) -> Result | None:
+    """ "and for lambs?" after a question about sheep: the class in place of its animal's own name."""
+    for new in names.things(phrase):
+        general = [
+            n
+            for n in names.things(question)
+            if n.kind == new.kind and n.thing == new.thing and n.text.lower() == n.thing.lower() != new.text.lower()
+        ]
+        if general and len(general) == 1:
+            return put(question, general, phrase, names), f"{phrase} in place of {general[0].text}"
     return None
 
 

@@ -156,7 +156,7 @@ def out_of_scope(profile: Profile, question: str, passage: Passage) -> str:
             continue  # an article on all of China may serve a province; regions are weighed, not barred
         there = holds.get(kind, set())
         if there - things and things - there:
-            return f"about {', '.join(sorted(there))}, not {', '.join(sorted(things))}"
+            return f"about {', '.join(sorted(there - things))}, not {', '.join(sorted(things - there))}"
     return ""
 
 

@@ -176,6 +176,8 @@ def _embed(
     missing = {text: passage for passage, text in zip(passages, hashes, strict=True) if text not in known}
     # By length, so that a batch holds little padding; the longest first, so that a lack of memory shows at once.
     todo = sorted(missing.items(), key=lambda item: -len(item[1].text))
+    if len(todo) > SLICE:
+        log.info("embedding %d passages; about a minute for each 2,500 on two cores", len(todo))
     for start in range(0, len(todo), SLICE):
         part = todo[start : start + SLICE]
         known.update(zip([text for text, _ in part], embedder.encode([p.indexed_text for _, p in part]), strict=True))
