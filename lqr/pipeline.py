@@ -22,7 +22,7 @@ from lqr.corpus.store import Store
 from lqr.decompose import decompose
 from lqr.errors import Cancelled, WriterError
 from lqr.grounding.confidence import confidence
-from lqr.grounding.refusal import Gate, Verdict, out_of_scope
+from lqr.grounding.refusal import Gate, Verdict, conflict, out_of_scope
 from lqr.memory import release
 from lqr.replies import language_of, reply
 from lqr.retrieval.layered import LayeredRetrieval, Retrieved
@@ -192,7 +192,9 @@ class Pipeline:
         with timed("relevance"):
             kept, dropped = self._filter(question, found)
         with timed("compose"):
-            composed = self.composer.compose(question, found.parts, kept)
+            composed = self.composer.compose(
+                question, found.parts, kept, allowed=lambda text: not conflict(self.profile, question, text)
+            )
         headings = {hit.passage.id: hit.passage.heading for hit in kept}
         said = " ".join(f"{headings[claim.passages[0]]} {claim.text}" for claim in composed.claims)
         return Reading(tuple(kept), tuple(dropped), composed, said)

@@ -87,6 +87,16 @@ def normalise(text: str) -> str:
     return re.sub(r"\s+", " ", "".join(kept)).strip()
 
 
+_MARKUP = re.compile(
+    r"<(script|style)\b.*?</\1\s*>|<[a-zA-Z/!][^<>]*>|!?\[([^\]]*)\]\([^)]*\)|\$\$.*?\$\$", re.IGNORECASE | re.DOTALL
+)
+
+
+def without_markup(text: str) -> str:
+    """``text`` without HTML tags and scripts, Markdown links (their words stay) and display formulas; ``pH <5.5`` stays."""
+    return _MARKUP.sub(lambda match: f" {match.group(2) or ''} ", text)
+
+
 def words(text: str) -> list[str]:
     """Lower-cased words and numbers (``3.5`` and ``copper-free`` stay whole), in order."""
     return [match.group().lower() for match in _WORD.finditer(text)]

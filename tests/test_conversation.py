@@ -118,7 +118,7 @@ def test_greetings_before_a_question_go() -> None:
 
 
 def test_markup_and_control_characters_do_no_harm() -> None:
-    assert ask("<b>How</b> do I treat\u202e orf?\x00").standalone == "<b>How</b> do I treat orf?"
+    assert ask("<b>How</b> do I treat\u202e orf?\x00").standalone == "How do I treat orf?"
 
 
 # --- a question with a topic of its own is left alone ---------------------------------------------------------------------

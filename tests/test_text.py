@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lqr.text import STOPWORDS, content_words, is_cjk, normalise, sentence_spans, sentences, truncate, words
+from lqr.text import STOPWORDS, content_words, is_cjk, normalise, sentence_spans, sentences, truncate, without_markup, words
 
 WRITTEN = st.text(alphabet=st.sampled_from("ab AB.!?。\n-*1)\"' é羊"), max_size=80) | st.text(max_size=80)
 
@@ -132,3 +132,9 @@ def test_truncated_text_fits(text: str, limit: int) -> None:
     short = truncate(text, limit)
     assert len(short) <= limit
     assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
+
+
+def test_markup_is_taken_out_of_a_question_and_comparisons_stay() -> None:
+    assert without_markup("<script>alert(1)</script>How is footrot treated?").strip() == "How is footrot treated?"
+    assert without_markup("a ![x](http://e/x.png) [lime](http://e) <img onerror=x> b").split() == ["a", "x", "lime", "b"]
+    assert "pH <5.5 and $3-$5/ha, 2 < 3 > 1" in without_markup("pH <5.5 and $3-$5/ha, 2 < 3 > 1")

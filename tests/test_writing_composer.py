@@ -80,6 +80,10 @@ def test_numbers_in_the_text_follow_the_order_of_the_claims(composer: Composer) 
         ("Is orf dangerous for people?", "People can catch orf from sheep through small cuts.", ""),
         ("Can I feed oats or barley to sheep?", "Sheep should not be fed mouldy oats or barley.", ""),
         ("Can sheep eat silage?", "Sheep can be fed silage only if it is not mouldy.", ""),
+        ("Can I inject live vaccine into pregnant ewes?", "Injecting live vaccine into pregnant ewes can cause abortion.", ""),
+        ("Can I give live vaccine to pregnant ewes?", "Live vaccine given to pregnant ewes can be fatal to the lambs.", ""),
+        ("Can I feed ewes silage?", "Silage can be used to feed ewes at 2 to 4 kg a day.", "Yes. "),
+        ("Can my sheep eat wet clover?", "Sheep can eat wet clover and die of bloat.", ""),
         ("How do people catch orf?", "People can catch orf from sheep through small cuts.", ""),
     ],
 )

@@ -35,7 +35,7 @@ from lqr.conversation._pointing import point_back
 from lqr.conversation._swapping import fragment, of_the_pair, one_of_two
 from lqr.conversation._words import shares, tidy
 from lqr.corpus.profile import Profile
-from lqr.text import content_words, is_cjk, normalise
+from lqr.text import content_words, is_cjk, normalise, without_markup
 from lqr.types import Rewrite, Turn
 
 __all__ = ["Name", "Names", "Rewriter", "title_patterns", "without_overlaps"]
@@ -77,7 +77,7 @@ class Rewriter:
         return after_question(result.standalone, self._names, Focus() if result.kind == "topic_change" else focus)
 
     def _step(self, message: str, focus: Focus, reply: str) -> Rewrite:
-        text = normalise(message)
+        text = normalise(without_markup(message))
         if len(text) > self._max_chars:
             return Rewrite("too_long", text[: self._max_chars], f"{len(text)} characters; at most {self._max_chars} are read")
         if not any(c.isalnum() for c in text):

@@ -149,9 +149,13 @@ def out_of_scope(profile: Profile, question: str, passage: Passage) -> str:
     sheep" may answer a question on sheep and cattle mixes, and a passage on cattle alone may give cattle's part of a
     comparison; but neither may answer one on goats and cattle mixes by way of the sheep.
     """
-    asked = profile.things(question)
-    holds = profile.things(f"{passage.heading} {passage.text} {_scope_text(passage)}")
-    for kind, things in asked.items():
+    return conflict(profile, question, f"{passage.heading} {passage.text} {_scope_text(passage)}")
+
+
+def conflict(profile: Profile, question: str, text: str) -> str:
+    """The rule of :func:`out_of_scope` for any text, such as one sentence."""
+    holds = profile.things(text)
+    for kind, things in profile.things(question).items():
         if kind == "region":
             continue  # an article on all of China may serve a province; regions are weighed, not barred
         there = holds.get(kind, set())

@@ -62,15 +62,18 @@ class Composer:
     def __init__(self, scorer: Scorer, encode: Callable[[Sequence[str]], Any], blend: Blend | None = None) -> None:
         self._scorer, self._encode, self._blend = scorer, encode, blend or Blend()
 
-    def compose(self, question: str, parts: Sequence[str], hits: Sequence[Hit]) -> Composition:
+    def compose(
+        self, question: str, parts: Sequence[str], hits: Sequence[Hit], *, allowed: Callable[[str], bool] = lambda text: True
+    ) -> Composition:
         """An answer to ``question`` from ``hits`` (best first).
 
         Args:
             question: the standalone question.
             parts: its sub-questions with ``#1`` already resolved; empty for a simple question.
             hits: kept passages; the relevance score of a hit weighs its sentences.
+            allowed: whether a sentence may be said at all, for one about another animal or crop.
         """
-        units = [unit for rank, hit in enumerate(hits) for unit in units_of(hit.passage, rank)]
+        units = [unit for rank, hit in enumerate(hits) for unit in units_of(hit.passage, rank) if allowed(unit.text)]
         if not units:
             return Composition("", (), 0.0)
         relevance = {hit.passage.id: hit.score for hit in hits}

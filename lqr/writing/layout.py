@@ -36,11 +36,18 @@ _PROHIBITS = re.compile(
     r"unsafe|not be (?:fed|given|used|grazed|mixed|sold|eaten|drunk|stored|sown|sprayed))\b",
     re.IGNORECASE,
 )
+# "Live vaccine can cause abortion" allows nothing: only what says so in as many words does.
 _ALLOWS = re.compile(
-    r"\b(?:can (?:safely )?be|may (?:safely )?be|(?:is|are) (?:safe|suitable|allowed)|can (?:safely )?(?:eat|"
-    r"graze|drink|be|catch|pass|spread|infect|kill|cause))\b",
+    r"\b(?:can (?:safely )?be|may (?:safely )?be|(?:is|are) (?:safe|suitable|allowed)|can safely (?:eat|graze|drink))\b",
     re.IGNORECASE,
 )
+_HARM = re.compile(
+    r"\b(?:kill\w*|die[sd]?|death\w*|dead\w*|fatal\w*|poison\w*|toxic\w*|danger\w*|abort\w*|harm\w*|burn\w*|blind\w*|injur\w*|risk\w*|lose|loss\w*|"
+    r"damag\w*|unsafe|wrong|banned|illegal|avoid)\b",
+    re.IGNORECASE,
+)
+_HAPPENS = re.compile(r"\b(?:can|do|does) (?:catch|pass|spread|infect|eat|graze)\b", re.IGNORECASE)
+_MAY_I = re.compile(r"\b(?:i|we|you|one|my|our|safe|ok|okay|allowed)\b", re.IGNORECASE)
 
 
 def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequence[str]) -> tuple[str, tuple[Claim, ...]]:
@@ -163,14 +170,14 @@ def _names_subject(text: str, passage: Passage) -> bool:
 def _verdict(question: str, lead: Unit) -> str:
     """ "Yes." or "No." where the lead sentence says so plainly about what was asked; otherwise nothing.
 
-    Certain means: a yes-or-no question, most of whose content words stand in the lead sentence or its heading, and a
+    Certain means: a yes-or-no question, three quarters of whose content words stand in the lead sentence itself, and a
     sentence that forbids or allows in so many words. A question that asks for a fault ("Is it dangerous...") gets none.
     """
     if lead.kind == "row" or not _POLAR.match(question) or re.search(r"\bor\b", question, re.IGNORECASE):
         return ""
     asked = {w.rstrip("s") for w in content_words(question)}
-    said = {w.rstrip("s") for w in words(f"{lead.passage.heading} {lead.text}")}
-    if not asked or len(asked & said) / len(asked) < 0.6:
+    said = {w.rstrip("s") for w in words(lead.text)}
+    if not asked or len(asked & said) / len(asked) < 0.75:
         return ""
     negative_question = re.search(
         r"\b(?:not|n't|never|avoid|dangerous|harmful|poisonous|toxic|unsafe|bad|risk|wrong|without)\b", question, re.IGNORECASE
@@ -179,7 +186,12 @@ def _verdict(question: str, lead: Unit) -> str:
         return ""
     if _PROHIBITS.search(lead.text):
         return "No."
-    if _ALLOWS.search(lead.text) and not re.search(r"\b(?:not|never|only|unless|except|until|if)\b", lead.text, re.IGNORECASE):
+    doubtful = re.search(r"\b(?:not|never|only|unless|except|until|if)\b", lead.text, re.IGNORECASE)
+    if _MAY_I.search(question):
+        allows = bool(_ALLOWS.search(lead.text)) and not _HARM.search(lead.text)
+    else:
+        allows = bool(_ALLOWS.search(lead.text) or _HAPPENS.search(lead.text))
+    if allows and not doubtful:
         return "Yes."
     return ""
 
