@@ -37,6 +37,8 @@ _DEFAULT = {
 # In a collection of 2,500 passages: a word that ten of them hold, or fewer.
 RARE = 0.7
 
+SURE = 0.75  # so probable must an answer be that seems to meet a wish which documents cannot meet
+
 Why = Literal["", "nothing", "not_held", "scope", "thin"]
 
 
@@ -97,6 +99,8 @@ class Gate:
             return Verdict(False, 0.05, "scope", unheld, values)
         logit = self._weights["bias"] + sum(self._weights.get(name, 0.0) * value for name, value in values.items())
         probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+        if not_held and probability < SURE:  # an answer that only names a price is not one
+            return Verdict(False, probability, "not_held", not_held, values)
         if probability < self._threshold:
             return Verdict(False, probability, "thin", features=values)
         return Verdict(True, probability, features=values)
