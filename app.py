@@ -13,7 +13,7 @@ import sys
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read once, when gradio is imported
 
-from lqr.cli import progress_bars
+from lqr.cli.common import progress_bars
 from lqr.errors import LqrError
 from lqr.settings import Settings
 

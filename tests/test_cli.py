@@ -16,7 +16,9 @@ import pytest
 
 import lqr.app
 from lqr import __version__
-from lqr.cli import main, progress_bars, read_history
+from lqr.cli import main
+from lqr.cli.ask import read_history
+from lqr.cli.common import progress_bars
 from lqr.errors import LqrError, ReadError, WeightsError
 from lqr.types import Answer, Claim, Confidence, Hit, Passage, Source, Trace, Turn
 
