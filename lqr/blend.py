@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lqr.errors import WeightsError
 
-PASSAGE_FEATURES = ("encoder", "cosine", "lexical", "row")
+PASSAGE_FEATURES = ("encoder", "cosine", "lexical", "asked", "row")
 UNIT_FEATURES = ("encoder", "cosine", "passage", "row", "item")
 
 

@@ -350,3 +350,30 @@ def test_heading_weight_counts_the_heading(store: MemoryStore) -> None:
 def test_minilm_finds_by_meaning(embedder: SentenceEmbedder, store: MemoryStore, tmp_path: Path) -> None:
     retriever = Retriever.open(store, embedder, Settings(profile="cpu"), tmp_path)
     assert retriever.search("my animals are limping", 1, mode="dense")[0].passage.id == "foot-0"
+
+
+def test_paths_mode_needs_a_ranker_and_uses_it(store: MemoryStore, tmp_path: Path) -> None:
+    from lqr.retrieval.paths import FEATURES
+    from lqr.retrieval.ranker import Ranker, Tree, Trees
+
+    without = Retriever.open(store, HashingEmbedder(), Settings(models=tmp_path / "none"), tmp_path / "a")
+    with pytest.raises(RetrievalError, match=r"models/ranker"):
+        without.search("foot rot", mode="paths")
+    place = FEATURES.index("lent_names")
+    tree = Tree((place, -1, -1), (0.01, 0.0, 0.0), (1, -1, -1), (2, -1, -1), (0.0, 0.0, 5.0))
+    # the second round's first column is the first round's score
+    as_before = Tree((0, -1, -1), (0.0, 0.0, 0.0), (1, -1, -1), (2, -1, -1), (0.0, -1.0, 5.0))
+    Ranker(Trees((tree,)), Trees((as_before,))).save(tmp_path / "models" / "ranker", {})
+    retriever = Retriever.open(store, HashingEmbedder(), Settings(models=tmp_path / "models"), tmp_path / "b")
+    assert (without.ranks_paths, retriever.ranks_paths) == (False, True)
+    hits = retriever.search("Lame ewes", mode="paths")
+    assert hits[0].passage.id == "copper-0"  # linked from the passage that matches, and the tree likes nothing else
+    assert hits[0].score == pytest.approx(5.0)
+    assert retriever.search("zzz", mode="paths") == []
+    with pytest.raises(RetrievalError, match=r"relevance model"):
+        retriever.search("Lame ewes", mode="read")
+    retriever.read_with(lambda pairs: [0.0001 if "opper" in heading else 0.9999 for _, (heading, _) in pairs])
+    assert retriever.search("Lame ewes", 1, mode="read")[0].passage.id != "copper-0"
+    store.delete("copper")
+    retriever.refresh()
+    assert "copper-0" not in [hit.passage.id for hit in retriever.search("Lame ewes", mode="paths")]

@@ -24,11 +24,12 @@ class FakeRetriever:
 
     def __init__(self, table: dict[str, list[Hit]] | None = None, default: Sequence[Hit] = (), near: Sequence[Hit] = ()) -> None:
         self.table, self.default, self.near = table or {}, list(default), list(near)
+        self.ranks_paths, self.by_paths = False, [hit("far")]
         self.asked: list[str] = []
         self.expanded: list[tuple[list[str], dict[str, Any]]] = []
 
     def search(self, query: str, *, mode: str = "hybrid") -> list[Hit]:
-        return self.search_many([query])[0]
+        return self.by_paths if mode == "paths" else self.search_many([query])[0]
 
     def search_many(self, queries: Sequence[str]) -> list[list[Hit]]:
         self.asked.extend(queries)
@@ -141,3 +142,13 @@ def test_fuse_is_reciprocal_rank_and_keeps_the_best_of_each_score() -> None:
 
 def test_fuse_of_nothing() -> None:
     assert fuse([], 60) == fuse([[], []], 60) == []
+
+
+@pytest.mark.parametrize("ranks", [False, True])
+def test_the_path_ranker_joins_both_pools_where_it_is_there(ranks: bool) -> None:
+    fake = FakeRetriever(default=[hit("a"), hit("b")])
+    fake.ranks_paths = ranks
+    found = layered(fake).retrieve("What is the climate where Tan sheep come from?", PARTS)
+    assert [("far-0" in [h.passage.id for h in pool]) for pool in found.pools] == [ranks, ranks]
+    simple = layered(fake).retrieve("How?", None)
+    assert "far-0" not in [h.passage.id for h in simple.hits]

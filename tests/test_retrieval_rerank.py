@@ -27,21 +27,22 @@ def test_without_weights_the_encoder_decides_alone() -> None:
     def rising(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
         return [0.2, 0.9][: len(pairs)]
 
-    scores = Reranker(rising, lambda query, ids: ([1.0, 0.0], [9.0, 0.0]), Blend()).scores(["q"], [hit(0), hit(1)])
+    scores = Reranker(rising, lambda query, ids: ([1.0, 0.0], [9.0, 0.0], [0.9, 0.0]), Blend()).scores(["q"], [hit(0), hit(1)])
     assert scores == [[pytest.approx(0.2), pytest.approx(0.9)]]
 
 
 def test_lexical_is_relative_to_the_best_of_the_pool() -> None:
-    reranker = Reranker(half, lambda query, ids: ([0.1, 0.2], [4.0, 8.0]), Blend())
+    reranker = Reranker(half, lambda query, ids: ([0.1, 0.2], [4.0, 8.0], [0.7, 0.0]), Blend())
     first, second = reranker.features("q", [hit(0), hit(1, "table_row")], [0.5, 0.5])
     assert (first["lexical"], second["lexical"]) == (0.5, 1.0)
     assert (first["row"], second["row"]) == (0.0, 1.0)
-    nothing = Reranker(half, lambda query, ids: ([0.0], [0.0]), Blend()).features("q", [hit(0)], [0.5])
+    assert (first["asked"], second["asked"]) == (0.7, 0.0)
+    nothing = Reranker(half, lambda query, ids: ([0.0], [0.0], [0.0]), Blend()).features("q", [hit(0)], [0.5])
     assert nothing[0]["lexical"] == 0.0
 
 
 def test_each_question_has_its_row_of_scores() -> None:
-    signals = {"a": ([1.0, 0.0], [0.0, 0.0]), "b": ([0.0, 1.0], [0.0, 0.0])}
+    signals = {"a": ([1.0, 0.0], [0.0, 0.0], [0.0, 0.0]), "b": ([0.0, 1.0], [0.0, 0.0], [0.0, 0.0])}
     reranker = Reranker(half, lambda query, ids: signals[query], Blend(passage={"cosine": 2.0}))
     rows = reranker.scores(["a", "b"], [hit(0), hit(1)])
     assert rows[0][0] > rows[0][1]

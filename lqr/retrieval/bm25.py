@@ -59,6 +59,29 @@ class BM25Index:
         """The best ``k`` rows that share a term with the query, as ``(row, score)``; equal scores by row."""
         return best(self.scores(query), k, above=0.0)
 
+    def rarity(self, term: str) -> float:
+        """The inverse document frequency of ``term``, as in the scores; highest for a term that no row holds."""
+        number = None if self._index is None else self._index.vocab_dict.get(term)
+        held = 0 if number is None else int(np.diff(self._index.scores["indptr"][number : number + 2])[0])
+        return float(np.log(1 + (self.size - held + 0.5) / (held + 0.5)))
+
+    def contributions(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> FloatArray:
+        """What each term adds to the score of each of ``rows``, shape ``(len(terms), len(rows))``; 0 where it is not held."""
+        found = np.zeros((len(terms), len(rows)), dtype=np.float32)
+        if self._index is None:
+            return found
+        scores = self._index.scores
+        for place, term in enumerate(terms):
+            number = self._index.vocab_dict.get(term)
+            if number is None:
+                continue
+            span = slice(*scores["indptr"][number : number + 2])
+            holders = scores["indices"][span]
+            at = np.minimum(np.searchsorted(holders, rows), len(holders) - 1)
+            held = holders[at] == rows
+            found[place, held] = scores["data"][span][at[held]]
+        return found
+
     def save(self, folder: Path) -> None:
         """Write the index into ``folder`` as ``.npy`` and JSON files (no pickle)."""
         folder.mkdir(parents=True, exist_ok=True)

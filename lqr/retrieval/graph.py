@@ -18,9 +18,10 @@ from scipy import sparse  # type: ignore[import-untyped]
 
 from lqr.retrieval.entities import TermTable, TitleIndex, rare_terms
 from lqr.retrieval.links import LinkResolver
+from lqr.retrieval.rule_edges import CITED, CITES, declared_edges
 from lqr.types import Document, Passage
 
-GRAPH_VERSION = "1"  # raise when edges change: saved graphs of another version are rebuilt
+GRAPH_VERSION = "2"  # raise when edges change: saved graphs of another version are rebuilt
 MAX_EDGES = 24  # outgoing, for each passage: a hub must not flood the second step
 DECAY = 0.5  # each step counts half of the one before
 
@@ -30,7 +31,10 @@ SECTION_REACH = 3  # passages before and after that count as the same section's 
 DETAILS = 3  # passages of a named document that an edge leads to: its opening, and the nearest in words
 COMMON_NAME = 8  # passages; a title named in more of them counts less
 
+NAMES, NAMED_BY, SHARES, BESIDE = range(4)  # what an edge is, for those who weigh kinds apart
+
 _Edges = dict[tuple[int, int], tuple[float, str]]
+_KINDS = {"links to": NAMES, "names": NAMES, "is linked from": NAMED_BY, "is named in": NAMED_BY, CITES: NAMES, CITED: NAMED_BY}
 
 
 class PassageGraph:
@@ -45,6 +49,8 @@ class PassageGraph:
         self._notes = notes
         self._phrases = tuple(phrases)
         self._rows = {passage_id: row for row, passage_id in enumerate(self.ids)}
+        of_phrase = [_KINDS.get(phrase, SHARES if phrase.startswith("shares ") else BESIDE) for phrase in phrases]
+        self.kinds: npt.NDArray[np.int8] = np.array(of_phrase, dtype=np.int8)[notes]  # of each edge, as in ``weights``
 
     @classmethod
     def build(cls, passages: Sequence[Passage], document: Callable[[str], Document]) -> PassageGraph:
@@ -63,10 +69,13 @@ class PassageGraph:
         _add_names(edges, passages, by_document, terms)
         _add_entities(edges, terms)
         _add_company(edges, passages, by_document)
-        return cls._pack([passage.id for passage in passages], edges)
+        for edge in declared_edges(passages):
+            _add(edges, edge.source, edge.target, edge.weight, edge.phrase)
+        return cls.of_edges([passage.id for passage in passages], edges)
 
     @classmethod
-    def _pack(cls, ids: Sequence[str], edges: _Edges) -> PassageGraph:
+    def of_edges(cls, ids: Sequence[str], edges: Mapping[tuple[int, int], tuple[float, str]]) -> PassageGraph:
+        """A graph of given edges, ``(source row, target row)`` to ``(weight, phrase)``; of each row the strongest stay."""
         outgoing: list[list[tuple[float, int, str]]] = [[] for _ in ids]
         for (source, target), (weight, phrase) in edges.items():
             outgoing[source].append((-weight, target, phrase))
@@ -111,7 +120,7 @@ class PassageGraph:
         best = current.copy()  # of the strongest single walk to each row
         came: dict[int, tuple[int, int]] = {}  # row: where that walk came from, and by which edge
         for _ in range(hops):
-            sources, positions = self._leaving(np.flatnonzero(current))
+            sources, positions = self.leaving(np.flatnonzero(current))
             targets = self.weights.indices[positions]
             steps = self.weights.data[positions].astype(np.float64) * DECAY
             arrived = np.bincount(targets, weights=current[sources] * steps, minlength=len(self.ids)).astype(np.float64)
@@ -141,12 +150,12 @@ class PassageGraph:
         Returns:
             ``own`` plus the largest loan that each row is given (the largest, not the sum: a hub is not an answer).
         """
-        rows, positions = self._leaving(np.array(sources, dtype=np.int64))
+        rows, positions = self.leaving(np.array(sources, dtype=np.int64))
         loans = np.zeros_like(own)
         np.maximum.at(loans, self.weights.indices[positions], own[rows] * self.weights.data[positions] * share)
         return own + loans
 
-    def _leaving(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def leaving(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Source row and position of every edge that leaves ``rows``."""
         begin, end = self.weights.indptr[rows], self.weights.indptr[rows + 1]
         positions = [np.arange(low, high, dtype=np.int64) for low, high in zip(begin, end, strict=True)]

@@ -75,10 +75,13 @@ class LayeredRetrieval:
         seconds = [self._resolved(question, parts, hit, gist) for hit, gist in zip(seeds, gists, strict=True)] or [bare]
         layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # (q1, q2, d_i)
         asked = [query for query in dict.fromkeys([*seconds, *layered]) if query not in (question, parts.first)]
-        # the graph's reading of the question: a passage lends score to those it links to, so a second hop may come first
-        whole = self.retriever.search(question, mode="graph")
-        later = fuse([*self.retriever.search_many(asked), whole], self.settings.rrf_k)
-        earlier = fuse([first, whole], self.settings.rrf_k)[:HALF_POOL]
+        # the graph's reading of the question: a passage lends score to those it links to, so a second hop may come first;
+        # and the fitted ranker's, where there is one
+        whole = [self.retriever.search(question, mode="graph")]
+        if self.retriever.ranks_paths:
+            whole.append(self.retriever.search(question, mode="paths"))
+        later = fuse([*self.retriever.search_many(asked), *whole], self.settings.rrf_k)
+        earlier = fuse([first, *whole], self.settings.rrf_k)[:HALF_POOL]
         pools = (tuple(earlier), self._with_graph(seconds[0], later, seeds, POOL))
         queries = (parts.first, question, *asked)
         return Retrieved((parts.first, seconds[0]), pools, queries, len(queries))

@@ -1,4 +1,4 @@
-"""Orders a pool: the pair encoder's logit, the cosine and the BM25 score of each passage in one logistic.
+"""Orders a pool: the pair encoder's logit, the cosine, the BM25 score and the nearest asked question of each passage.
 
 The weights are fitted on questions kept apart for it; without them the pair encoder decides alone. It does not decide
 what is dropped.
@@ -13,7 +13,8 @@ from lqr.blend import Blend, blended, logit
 from lqr.types import Hit
 
 Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
-Signals = Callable[[str, Sequence[str]], tuple[list[float], list[float]]]  # (query, ids) -> cosines, BM25 scores
+# (query, ids) -> cosines, BM25 scores, cosines of the nearest asked question
+Signals = Callable[[str, Sequence[str]], tuple[list[float], list[float], list[float]]]
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,14 @@ class Reranker:
 
     def features(self, question: str, hits: Sequence[Hit], encoder: Sequence[float]) -> list[dict[str, float]]:
         """What the logistic sees of each hit. ``lexical`` is the BM25 score over the best of the pool."""
-        cosines, lexical = self.signals(question, [hit.passage.id for hit in hits])
+        cosines, lexical, asked = self.signals(question, [hit.passage.id for hit in hits])
         top = max(lexical, default=0.0) or 1.0
         return [
             {
                 "encoder": logit(encoder[i]),
                 "cosine": cosines[i],
                 "lexical": lexical[i] / top,
+                "asked": asked[i],
                 "row": float(hit.passage.kind == "table_row"),
             }
             for i, hit in enumerate(hits)

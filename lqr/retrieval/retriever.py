@@ -15,14 +15,19 @@ import numpy as np
 
 from lqr.errors import RetrievalError
 from lqr.retrieval.bm25 import FloatArray, best
+from lqr.retrieval.bolt import BoltGraph, Graph
 from lqr.retrieval.dense import Embedder, QueryCache
 from lqr.retrieval.fusion import reciprocal_rank_fusion
-from lqr.retrieval.index import PassageSource, Progress, Snapshot, open_snapshot
+from lqr.retrieval.index import AskedOf, PassageSource, Progress, Snapshot, open_snapshot
+from lqr.retrieval.paths import FEATURES
+from lqr.retrieval.ranker import Ranker
+from lqr.retrieval.reading import READ, Scorer, reread
+from lqr.retrieval.rule_edges import DECLARED, RuleNames
 from lqr.retrieval.tokenizer import tokenize
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 
-Mode = Literal["hybrid", "bm25", "dense", "graph"]
+Mode = Literal["hybrid", "bm25", "dense", "graph", "paths", "read"]
 LENDERS = 20  # best passages that lend to their neighbours in the graph mode
 # The share of their score that they lend. On 200 training questions of HotpotQA over 4,000 passages, all gold passages are among
 # the first five for 62 % without lending, 74 % at 0.2, and 81 % from 0.4 to 0.7; more than needed costs one-step questions
@@ -35,35 +40,69 @@ class Retriever:
     """Search over one store. All methods may be called from several threads."""
 
     def __init__(
-        self, store: PassageSource, embedder: Embedder, settings: Settings, folder: Path, progress: Progress | None = None
+        self,
+        store: PassageSource,
+        embedder: Embedder,
+        settings: Settings,
+        folder: Path,
+        progress: Progress | None = None,
+        asked_of: AskedOf | None = None,
     ) -> None:
         """Load or build the indexes of ``store`` in ``folder / "index"``; see :meth:`open`."""
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._folder = folder
+        self._asked_of = asked_of
         self._queries = QueryCache(embedder)
         self._refreshing = threading.Lock()
+        self._ranker = Ranker.load(settings.models / "ranker")
+        self._scorer: Scorer | None = None
+        self._bolt = BoltGraph.of_settings(settings, folder.name)
         self._snapshot = self._build(progress)
+        self._rules = RuleNames(self._snapshot.passages)
 
     @classmethod
     def open(
-        cls, store: PassageSource, embedder: Embedder, settings: Settings, folder: Path, progress: Progress | None = None
+        cls,
+        store: PassageSource,
+        embedder: Embedder,
+        settings: Settings,
+        folder: Path,
+        progress: Progress | None = None,
+        *,
+        asked_of: AskedOf | None = None,
     ) -> Retriever:
         """A retriever whose indexes agree with the store.
 
         Args:
             folder: the store's folder.
             progress: called with ``(done, total)`` while passages are embedded.
+            asked_of: gives the questions by which passages are found as well, by passage id.
 
         Raises:
             RetrievalError: the store can't be indexed.
         """
-        return cls(store, embedder, settings, folder, progress)
+        return cls(store, embedder, settings, folder, progress, asked_of)
 
     def _build(self, progress: Progress | None) -> Snapshot:
         device = "gpu" if self._settings.profile == "gpu" else "cpu"
-        return open_snapshot(self._store, self._embedder, self._folder, device=device, progress=progress)
+        snapshot = open_snapshot(
+            self._store, self._embedder, self._folder, device=device, progress=progress, asked_of=self._asked_of
+        )
+        if self._bolt is not None:
+            self._bolt.publish(snapshot.graph, snapshot.passages)
+        return snapshot
+
+    def close(self) -> None:
+        """Close the connection to a graph server, if there is one."""
+        if self._bolt is not None:
+            self._bolt.close()
+
+    @property
+    def embedder(self) -> Embedder:
+        """What the vectors come from, for other collections to share."""
+        return self._embedder
 
     @property
     def generation(self) -> int:
@@ -73,6 +112,11 @@ class Retriever:
     def __len__(self) -> int:
         """Number of passages that searches see."""
         return len(self._snapshot.passages)
+
+    @property
+    def ranks_paths(self) -> bool:
+        """Whether the mode ``paths`` can be used: its ranker is there."""
+        return self._ranker is not None
 
     def refresh(self, progress: Progress | None = None) -> bool:
         """Take in the store's changes; returns whether there were any. When it returns, deleted passages are in no index.
@@ -84,6 +128,7 @@ class Retriever:
             if self._store.generation == self._snapshot.generation:
                 return False
             self._snapshot = self._build(progress)
+            self._rules = RuleNames(self._snapshot.passages)
             return True
 
     def search(self, query: str, k: int | None = None, *, mode: Mode = "hybrid") -> list[Hit]:
@@ -93,7 +138,12 @@ class Retriever:
         of the mode. A query without a letter or digit finds nothing.
 
         ``graph`` is for questions of two steps: each passage scores the mean of its BM25 score and cosine, both as a share of the
-        best one's, and the best ``LENDERS`` lend ``SHARE`` of theirs along the graph's edges.
+        best one's, and the best ``LENDERS`` lend ``SHARE`` of theirs along the graph's edges. ``paths`` is for questions of
+        several steps: the fitted ranker orders what BM25 and two rounds along the graph reach; no vectors are used, so
+        ``dense`` is missing. ``read`` is ``paths`` whose best ``READ`` the relevance model has read, see :meth:`read_with`.
+
+        Raises:
+            RetrievalError: an unknown ``mode``, ``paths`` where ``models/ranker`` is missing, or ``read`` without a scorer.
         """
         return self.search_many([query], k, mode=mode)[0]
 
@@ -112,6 +162,11 @@ class Retriever:
         if k <= 0 or not asked or not snapshot.passages:
             return results
         texts = [queries[i].strip()[:MAX_QUERY] for i in asked]
+        if mode in ("paths", "read"):
+            for i, text in zip(asked, texts, strict=True):
+                found = self._rank_by_paths(snapshot, text, max(k, READ))
+                results[i] = (self._read(text, found) if mode == "read" else found)[:k]
+            return results
         vectors = self._queries.encode(texts)
         for i, text, vector in zip(asked, texts, vectors, strict=True):
             results[i] = self._rank(snapshot, text, vector, k, mode)
@@ -126,7 +181,8 @@ class Retriever:
         by_dense = [row for row, _ in snapshot.dense.search(vector[None, :], wide)[0]] if mode != "bm25" else []
         fused: dict[int, float] = {}
         if mode == "hybrid":
-            ids = [[snapshot.passages[row].id for row in rows] for rows in (by_bm25, by_dense)]
+            by_asked = [row for row, _ in snapshot.asked.search(vector, wide)]
+            ids = [[snapshot.passages[row].id for row in rows] for rows in (by_bm25, by_dense, by_asked) if rows]
             pairs = reciprocal_rank_fusion(ids, k=self._settings.rrf_k)[:k]
             fused = {snapshot.rows[passage_id]: score for passage_id, score in pairs}
             ranked = list(fused)
@@ -153,6 +209,27 @@ class Retriever:
             hits.append(Hit(snapshot.passages[row], score, scores))
         return hits
 
+    def _rank_by_paths(self, snapshot: Snapshot, query: str, k: int) -> list[Hit]:
+        if self._ranker is None:
+            raise RetrievalError("mode paths needs models/ranker; fit it with `python -m benchmarks.retrieval fit`, or use graph")
+        found = snapshot.paths.find(query)
+        scores = self._ranker.scores(snapshot.graph, found)
+        hits = []
+        for place, score in best(scores, k):
+            features = dict(zip(FEATURES, map(float, found.features[place]), strict=True))
+            kept = {"bm25": features["lexical"], "graph": features["spread2"], "paths": score}
+            hits.append(Hit(snapshot.passages[int(found.rows[place])], score, kept))
+        return hits
+
+    def read_with(self, scorer: Scorer) -> None:
+        """Give the relevance model that the mode ``read`` orders by; called once, when the stages are put together."""
+        self._scorer = scorer
+
+    def _read(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
+        if self._scorer is None:
+            raise RetrievalError("mode read needs a relevance model: give one with Retriever.read_with, or use paths")
+        return reread(self._scorer, query, hits)
+
     def expand(self, hits: Sequence[Hit], hops: int = 2, limit: int | None = None, *, query: str = "") -> list[Hit]:
         """Passages within ``hops`` steps of ``hits`` in the graph, without the hits themselves, best first.
 
@@ -167,7 +244,7 @@ class Retriever:
             return []
         seeds = {hit.passage.id: hit.score / top for hit in hits if hit.score > 0}
         asked = any(map(str.isalnum, query))
-        reached = snapshot.graph.expand(
+        reached = self._walkable(snapshot).expand(
             seeds,
             hops,
             limit * 10 if asked else limit,
@@ -186,14 +263,37 @@ class Retriever:
         ]
         return sorted(found, key=lambda hit: (-hit.score, hit.passage.id))[:limit]
 
-    def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float]]:
-        """Cosine and BM25 score of given passages for ``query``, in the order of ``ids``; 0.0 for one no longer there."""
+    def company(self, passage_id: str) -> list[tuple[Passage, float, str]]:
+        """Rules that a rule cites, is cited by, is part of or was replaced by: ``(passage, weight, phrase)``, strongest first."""
+        snapshot = self._snapshot
+        edges = self._walkable(snapshot).edges(passage_id)
+        return [
+            (snapshot.passages[snapshot.rows[target]], weight, phrase)
+            for target, weight, phrase in edges
+            if phrase in DECLARED and target in snapshot.rows
+        ]
+
+    def rule(self, number: str) -> list[Passage]:
+        """The passages of the rule ``number``; empty if the collection does not hold it."""
+        snapshot, rules = self._snapshot, self._rules
+        return [snapshot.passages[row] for row in rules.rows(number) if row < len(snapshot.passages)]
+
+    def _walkable(self, snapshot: Snapshot) -> Graph:
+        return self._bolt if self._bolt is not None else snapshot.graph
+
+    def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float]]:
+        """Cosine, BM25 score and cosine of the nearest asked question of given passages, in the order of ``ids``.
+
+        0.0 for a passage that is no longer there.
+        """
         snapshot = self._snapshot
         vector = self._queries.encode([query.strip()[:MAX_QUERY]])[0]
         lexical = snapshot.bm25.scores(tokenize(query))
         rows = [snapshot.rows.get(passage_id) for passage_id in ids]
         cosines = [0.0 if row is None else float(snapshot.vectors[row] @ vector) for row in rows]
-        return cosines, [0.0 if row is None else float(lexical[row]) for row in rows]
+        asked = snapshot.asked.scores(vector)
+        scores = [[0.0 if row is None else float(kind[row]) for row in rows] for kind in (lexical, asked)]
+        return cosines, scores[0], scores[1]
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """The passages of a document in reading order; empty if it is not in the index."""
