@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lqr.app import build
+from lqr.corpus.asked import FILE_NAME, read_asked
 from lqr.settings import ROOT, Settings
 from lqr.training import asked_pairs, relevance
 from lqr.training.cross_encoder import TrainConfig, train
@@ -43,9 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for line in _lines(application.settings.knowledge / "agriculture" / "questions.jsonl")
         for turn in json.loads(line)["turns"]
     ]
-    asked = asked_pairs.without_test(
-        asked_pairs.read(application.settings.models / "relevance" / "training_questions.jsonl"), test
-    )
+    asked = asked_pairs.without_test(read_asked(application.settings.knowledge / "agriculture" / FILE_NAME), test)
     rng = random.Random(SEED)
     rng.shuffle(asked)
     sources = {info.id: info.source.removesuffix(".md") for info in application.store.documents()}

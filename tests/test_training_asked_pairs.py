@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from lqr.errors import ReadError
-from lqr.training.asked_pairs import Asked, build, read, texts_of, without_test
+from lqr.corpus.asked import Asked
+from lqr.training.asked_pairs import build, texts_of, without_test
 from lqr.types import Passage
 
 
@@ -42,10 +38,3 @@ def test_units_are_what_the_writer_would_quote() -> None:
     assert texts_of(GOLD) == ["Ewes need 8 g of salt a day.", "Licks must stay dry.", "Loose salt is best."]
     assert texts_of(WRONG[1]) == ["Class: ram; Salt (g): 9"]
     assert texts_of(passage(3, "One. Two.\n\nThree.", "list_item")) == ["One. Two.", "Three."]
-
-
-def test_a_bad_line_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "asked.jsonl"
-    file.write_text('{"q": "a", "d": "b", "s": "c"}\n{"q": "a"}\n')
-    with pytest.raises(ReadError, match=r"asked\.jsonl line 2"):
-        read(file)

@@ -2,16 +2,21 @@
 
 Huang et al. 2024, section 3.1: a question is complex when it can be decomposed. The signs are its wh-structure, nested
 relative clauses, comparisons, and several entities or constraints. Each sign is a feature; a logistic gives the
-probability. This is the baseline and the fallback of the trained classifier. Knows nothing of retrieval.
+probability. This is the baseline and the fallback of the trained classifier (``trained_complexity.py``), which
+:func:`load_complexity` prefers. Knows nothing of retrieval.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
+from lqr.errors import WeightsError
+from lqr.settings import Settings
 from lqr.text import content_words, words
 from lqr.types import Route, RouteLabel
 
@@ -66,7 +71,7 @@ _CONDITION = re.compile(r"\b(?:if|after|before|when|while|during|without|at|abov
 # "since sheep need more copper than goats, ...": a premise is not part of what is asked.
 _PREMISE = re.compile(rf"^(?:since|because|as)\b[^,]*,\s*(?=(?:{_WH}|{_AUX})\b)", re.IGNORECASE)
 
-# Weights set by hand from the paper's description, in log-odds; the trained classifier replaces them.
+# Weights set by hand from the paper's description, in log-odds.
 _BIAS = -2.3
 _WEIGHTS = {
     "comparison": 2.9,
@@ -78,6 +83,7 @@ _WEIGHTS = {
     "conditions": 0.2,
     "long": 0.3,
 }
+RULE_FEATURES = tuple(_WEIGHTS)
 
 
 class RuleComplexity:
@@ -131,3 +137,29 @@ def _second_question(question: str, named: Sequence[str]) -> bool:
 
 def _capitalised(text: str) -> list[str]:
     return re.findall(r"(?<!^)(?<![.?!] )\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)*", text)
+
+
+def load_complexity(settings: Settings, entities: Callable[[str], list[str]] | None = None) -> tuple[ComplexityModel, str]:
+    """The trained classifier of ``settings.models/complexity``, or the rules where there is none; and why, for the log.
+
+    Raises:
+        WeightsError: the folder is there and cannot be loaded, or the base of its adapter is not to be had.
+    """
+    folder = settings.models / "complexity"
+    rules = RuleComplexity(entities)
+    adapter = folder / "adapter_config.json"
+    if not adapter.is_file() and not (folder / "config.json").is_file():
+        return rules, "the rules of the paper, no trained classifier in models/complexity"
+    from lqr.classifiers.trained_complexity import TrainedComplexity
+    from lqr.weights import find_weights
+
+    base = find_weights(_base_of(adapter), settings=settings).path if adapter.is_file() else None
+    device = "cuda" if settings.profile == "gpu" else "cpu"
+    return TrainedComplexity(folder, rules, base=base, device=device), "models/complexity"
+
+
+def _base_of(adapter: Path) -> str:
+    try:
+        return str(json.loads(adapter.read_text(encoding="utf-8"))["base_model_name_or_path"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightsError(f"models/complexity/{adapter.name}: {error!r}; restore it, or train the model again") from error

@@ -44,7 +44,7 @@ class PairEncoder(nn.Module):
             inputs: what the encoder takes, each ``(n, length)``.
         """
         states = self.encoder(**inputs).last_hidden_state
-        question, text = _mean(states, segments == 0), _mean(states, segments == 1)
+        question, text = masked_mean(states, segments == 0), masked_mean(states, segments == 1)
         cosine = nn.functional.cosine_similarity(question.float(), text.float(), dim=-1).unsqueeze(-1).to(states.dtype)
         logits = self.head(torch.cat([question, text, (question - text).abs(), question * text, cosine], dim=-1)).squeeze(-1)
         if labels is None:
@@ -87,9 +87,9 @@ class PairEncoder(nn.Module):
 
 def encode_pairs(tokenizer: Any, question: Sequence[str], texts: Sequence[str], max_tokens: int) -> dict[str, torch.Tensor]:
     """Encoder inputs plus ``segments`` for pairs; the text is cut first, a very long question to half the length."""
-    clipped = {q: _clip(q, tokenizer, max_tokens // 2) for q in set(question)}
+    short = {q: clipped(q, tokenizer, max_tokens // 2) for q in set(question)}
     encoded = tokenizer(
-        [clipped[q] for q in question],
+        [short[q] for q in question],
         list(texts),
         truncation="only_second",
         max_length=max_tokens,
@@ -101,13 +101,15 @@ def encode_pairs(tokenizer: Any, question: Sequence[str], texts: Sequence[str], 
     return {**encoded, "segments": torch.tensor(rows)}
 
 
-def _clip(question: str, tokenizer: Any, limit: int) -> str:
+def clipped(question: str, tokenizer: Any, limit: int) -> str:
+    """``question`` cut to ``limit`` tokens."""
     if len(question.encode()) <= limit:  # no tokenizer makes more than one token of a byte; a Chinese letter is one token
         return question
     ids = tokenizer(question, truncation=True, max_length=limit, add_special_tokens=False)["input_ids"]
     return str(tokenizer.decode(ids))
 
 
-def _mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def masked_mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Mean of ``states`` (n, length, size) over the places where ``mask`` (n, length) is true."""
     weights = mask.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(1) / weights.sum(1).clamp(min=1)

@@ -18,6 +18,12 @@ from lqr.errors import WeightsError
 from lqr.text import content_words
 
 Text = tuple[str, str]  # (heading, text)
+FIRST_PASSAGE = 240  # characters of the first passage in a second-step question; more would push the text out of the window
+
+
+def second_step(question: str, title: str, text: str) -> str:
+    """The question of the second step: the question with a first passage behind it (Huang et al. 2024, section 3.2)."""
+    return f"{question} || {title}. {text[:FIRST_PASSAGE]}"
 
 
 class RelevanceModel(Protocol):
@@ -61,7 +67,7 @@ class CrossEncoderRelevance:
             raise WeightsError(
                 f"models/{folder.name} cannot be loaded ({reason}); restore the folder, or remove it to go without"
             ) from error
-        self._model: Any = model.to(device=device, dtype=_fast_dtype(torch, device)).eval()
+        self._model: Any = model.to(device=device, dtype=fast_dtype(torch, device)).eval()
         self._device = device
         self._temperature = _temperature(folder)
 
@@ -125,7 +131,8 @@ class RuleRelevance:
         return scores
 
 
-def _fast_dtype(torch: Any, device: str) -> Any:
+def fast_dtype(torch: Any, device: str) -> Any:
+    """The number type to infer in on ``device``: bf16 on a CPU only where the processor multiplies it."""
     if device != "cpu":
         return torch.float16
     capability = getattr(torch.backends.cpu, "get_cpu_capability", lambda: "")()

@@ -7,45 +7,16 @@ of models.
 
 from __future__ import annotations
 
-import json
 import random
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from lqr.errors import ReadError
+from lqr.corpus.asked import Asked, plain
 from lqr.text import content_words
 from lqr.training.pairs import Pair
 from lqr.types import Passage
 from lqr.writing.units import units_of
 
 Search = Callable[[str], Sequence[Passage]]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A written question and where its answer stands. ``document`` is the source without its suffix."""
-
-    question: str
-    document: str
-    snippet: str
-
-
-def read(path: Path) -> list[Asked]:
-    """The questions of a JSON-lines file with the keys ``q``, ``d`` and ``s``.
-
-    Raises:
-        ReadError: a line is malformed.
-    """
-    asked = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        try:
-            raw = json.loads(line)
-            asked.append(Asked(str(raw["q"]), str(raw["d"]), str(raw["s"])))
-        except (ValueError, KeyError, TypeError) as error:
-            raise ReadError(f"{path.name} line {number}: {error!r}") from error
-    return asked
 
 
 def without_test(asked: Sequence[Asked], test: Sequence[str], *, limit: float = 0.6) -> list[Asked]:
@@ -72,13 +43,13 @@ def build(
     rng = random.Random(seed)
     pairs: list[Pair] = []
     for item in asked:
-        gold = [p for p in passages.get(item.document, ()) if _plain(item.snippet) in _plain(p.text)]
+        gold = [p for p in passages.get(item.document, ()) if plain(item.snippet) in plain(p.text)]
         if not gold:
             continue
-        wrong = [p for p in search(item.question) if _plain(item.snippet) not in _plain(p.text)]
+        wrong = [p for p in search(item.question) if plain(item.snippet) not in plain(p.text)]
         units = [(p, unit) for p in gold for unit in texts_of(p)]
-        right = [(p, unit) for p, unit in units if _plain(item.snippet) in _plain(unit)]
-        near = [(p, unit) for p, unit in units if _plain(item.snippet) not in _plain(unit)]
+        right = [(p, unit) for p, unit in units if plain(item.snippet) in plain(unit)]
+        near = [(p, unit) for p, unit in units if plain(item.snippet) not in plain(unit)]
         far = [(p, unit) for p in wrong[:6] for unit in texts_of(p)]
         for passage, unit in right[:1]:
             pairs.append(_pair(item, passage, unit, 1.0))
@@ -97,8 +68,3 @@ def texts_of(passage: Passage) -> list[str]:
 
 def _pair(item: Asked, passage: Passage, text: str, label: float) -> Pair:
     return Pair(item.question, passage.topic, text, label, "asked")
-
-
-def _plain(text: str) -> str:
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return re.sub(r"\s+", " ", re.sub(r"[‐-―−]", "-", text)).strip().lower()

@@ -1,0 +1,1 @@
+"""Builds the data sets that the classifiers are trained on, from folders in the layout of the README."""

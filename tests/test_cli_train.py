@@ -1,0 +1,42 @@
+"""`lqr train`: arguments, refusals, and what it says on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lqr.cli import main
+from lqr.cli.train import KINDS, reporter
+from lqr.training.text_classifier import Progress
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "complexity"])
+def test_options_of_complexity_are_refused_elsewhere(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", kind, "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--adapter", "8"]) == 1
+    assert "--adapter is for complexity only" in capsys.readouterr().err
+
+
+def test_missing_data_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "complexity", "--data", str(tmp_path / "gone"), "--out", str(tmp_path / "out")]) == 1
+    assert "gone is not a folder" in capsys.readouterr().err
+
+
+def test_unknown_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["train", "mood", "--data", "x", "--out", "y"])
+    assert stopped.value.code == 2
+
+
+def test_support_cannot_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "support", "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--resume"]) == 1
+    assert "--resume" in capsys.readouterr().err
+
+
+def test_progress_has_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    tell = reporter()
+    tell(Progress(1, 100, 0.1, None, 600.0))
+    tell(Progress(2, 100, 0.2, 0.5, 590.0))  # too soon after the first
+    tell(Progress(100, 100, 1.0, 0.25, 0.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["step 1 of 100, epoch 0.10, 10.0 min left", "step 100 of 100, epoch 1.00, loss 0.250, 0.0 min left"]
