@@ -156,3 +156,25 @@ def test_any_text_has_two_parts_made_of_its_words(text: str) -> None:
         assert content_words(parts.second)
     allowed = set(content_words(text)) | {"1", "know"} | {word for name in entities(text) for word in content_words(name)}
     assert set(content_words(f"{parts.first} {parts.second}")) <= allowed
+
+
+@pytest.mark.parametrize(
+    ("question", "second"),
+    [
+        ("How is footrot recognised, and how long is the milk withheld after its treatment?", "after footrot's treatment"),
+        ("Which worm causes bottle jaw and what is its life cycle?", "What is #1's life cycle"),
+        ("Which worms cause bottle jaw and what is their life cycle?", "What is #1's life cycle"),
+    ],
+)
+def test_a_possessive_gets_its_owner(question: str, second: str) -> None:
+    assert second in decompose(question).second
+
+
+def test_a_possessive_with_its_owner_beside_it_stays() -> None:
+    parts = decompose("Which disease does fluke set off and how is a sheep given its first course?")
+    assert "a sheep given its first course" in parts.second
+
+
+def test_a_story_before_a_single_question_is_not_lost() -> None:
+    parts = decompose("Ewe lambs in three weeks and has twins. How much grain?")
+    assert "twins" in parts.second

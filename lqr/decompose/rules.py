@@ -92,6 +92,13 @@ _PLAIN_NOUNS = frozenset(
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|there|he|she|him|her|each)\b", _I)
 # "that plateau", "it", "there": what the first question asks for.
 _DEMONSTRATIVE = re.compile(r"\b(?:(?:that|this|those|these) [\w-]+(?=\W*$|[?,.;])|it|there)\b", _I)
+_POSSESSED = re.compile(r"\b(?:its|their)\b(?! own\b)", _I)
+# "which worms ...", "which clostridial diseases does ...", but not "which worm causes ..."
+_MANY = re.compile(rf"(?:which|what) (?:[\w'’-]*[^s\W]s\b|[\w'’-]+ [\w'’-]*[^s\W]s {_AUX}\b)", _I)
+# "How is footrot recognised": what stands between the auxiliary and the verb.
+_SUBJECT = re.compile(
+    rf"\b{_AUX}\s+(?:the |an? |my |our )?(?P<subject>(?!i\b|we\b|you\b)[\w'’-]+(?: [\w'’-]+)??)\s+[\w'’-]+$", _I
+)
 _IDENTIFIES = re.compile(r"^(?:which|who|where|what(?! (?:is|are|does|do|can|would|should)\b))\b", _I)
 _ASPECTS = frozenset("soon often long much many fast what how which when why get see kg".split())
 
@@ -103,14 +110,28 @@ def decompose(question: str, *, entities: Callable[[str], list[str]] | None = No
         question: one standalone question.
         entities: names found in a text, in order (titles, scope terms); sharpens comparisons and the fallback.
     """
-    text = re.sub(r"\s+", " ", question).strip()
+    text = tidy(question)
     named = list(dict.fromkeys(entities(text))) if entities else []
     for name, rule in RULES:
         parts = rule(text, named)
-        if parts and all(content_words(part) for part in parts) and parts[0].strip(" ?").lower() != parts[1].strip(" ?").lower():
-            return Decomposition(_question(parts[0]), _question(parts[1]), f"rules: {name}")
+        if parts and (split := valid(*parts, f"rules: {name}")):
+            return split
     first, second = _fallback(text, named)
     return Decomposition(_question(first), _question(second), "rules: fallback")
+
+
+def tidy(question: str) -> str:
+    """``question`` with single spaces."""
+    return re.sub(r"\s+", " ", question).strip()
+
+
+def valid(first: str, second: str, method: str) -> Decomposition | None:
+    """The two parts as questions, or None if one says nothing or both say the same."""
+    if not content_words(first) or not content_words(second.replace("#1", "")):
+        return None
+    if first.strip(" ?").lower() == second.strip(" ?").lower():
+        return None
+    return Decomposition(_question(first), _question(second), method)
 
 
 def _two_questions(text: str, named: list[str]) -> Parts | None:
@@ -161,6 +182,8 @@ def _carried(second: str, first: str, story: str, named: list[str]) -> str:
     pointing = _DEMONSTRATIVE.search(second)
     if pointing and _IDENTIFIES.match(first):
         return second[: pointing.start()] + "#1" + second[pointing.end() :]
+    if (possessive := _POSSESSED.search(second)) and (owner := _owner(possessive, first, story, named)):
+        return f"{second[: possessive.start()]}{owner}'s{second[possessive.end() :]}"
     held = [name for name in named if name.lower() in second.lower()]
     topics = [name for name in _missing(second, named) if name.lower() in f"{story} {first}".lower()]
     if held and len(_own(second)) >= 3:
@@ -173,6 +196,20 @@ def _carried(second: str, first: str, story: str, named: list[str]) -> str:
     elif len(_own(second)) < 3:
         lacking = [*topics[:2], *(w for w in _own(first) if not any(w in t.lower() for t in topics[:2]))][:4]
     return f"{second.rstrip(' ?.!')} ({' '.join(lacking)})" if lacking else second
+
+
+def _owner(possessive: re.Match[str], first: str, story: str, named: Sequence[str]) -> str:
+    """Whose "its treatment" is: ``#1`` if the first question asks for such a thing, else what it is about; empty if unclear."""
+    if re.search(r"\ban? [\w'’-]+", possessive.string[: possessive.start()], _I):
+        return ""  # "how is a sheep given its first course": its own
+    if _IDENTIFIES.match(first):
+        many = _MANY.match(first) is not None
+        return "#1" if many == (possessive.group().lower() == "their") else ""
+    for told in (first, story):
+        if topic := next((name for name in named if name.lower() in told.lower()), ""):
+            return topic
+    match = _SUBJECT.search(first)
+    return match["subject"] if match and content_words(match["subject"]) else ""
 
 
 def _comparison(text: str, named: list[str]) -> Parts | None:
@@ -258,12 +295,14 @@ RULES: tuple[tuple[str, Callable[[str, list[str]], Parts | None]], ...] = (
 
 
 def _fallback(text: str, named: list[str]) -> Parts:
-    """Nothing in the surface says how the parts hang together: the whole first, then its last name with what is asked."""
+    """Nothing in the surface says how the parts hang together: the whole first, then what is asked with what it is about."""
     starts = question_starts(text)
     asked = text[starts[-1] :] if starts else text
     if named:
         rest = [w for w in content_words(asked) if not any(w in words(name) for name in named)]
         second = f"{' '.join(rest[:6])} {named[-1]}"
+    elif starts and (story := content_words(text[: starts[0]])):
+        second = f"{asked.rstrip(' ?.!')} ({' '.join(story[:6])})"
     else:
         second = " ".join(content_words(asked)[-6:])
     return text, second if content_words(second) and second.lower() != text.lower() else text
