@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from lqr.grounding.alignment import alignment_faults
 from lqr.grounding.polarity import SAME_STATEMENT, Fault, FaultKind, polarity_faults
 from lqr.grounding.quantities import is_stated, quantities
 from lqr.grounding.vocabulary import AMBIGUOUS, ANIMALS, CROPS, MONTHS, SEASONS
@@ -54,6 +55,7 @@ def check_claim(claim: str, passages: Sequence[Passage], *, question: str = "") 
         *_date_faults(claim, contexts),
         *_name_faults(claim, contexts, question),
         *(fault for statement in statements for fault in polarity_faults(statement, texts)),
+        *(fault for statement in statements for fault in alignment_faults(statement, texts)),
     )
 
 

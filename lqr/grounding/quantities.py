@@ -68,8 +68,12 @@ _TOKEN = re.compile(
 )
 _PH_BEFORE = re.compile(r"\bpH(?:\s(?:[a-z]+\s){0,3}|\s?[=:<>≤≥]\s?|\s)?(?:\d[\d.]*\s?(?:-|to|and|or)\s?)?$", re.IGNORECASE)
 _LINK = re.compile(r"\s?(?:-|–|—|~|to|and|or|,|,\s?or|×|x)\s?", re.IGNORECASE)
+_GOES_ON = re.compile(rf"\s?(?:-|to|and|or|,)\s?(?:\d|(?:{'|'.join(_WORDS)})\b)", re.IGNORECASE)
+_RANGE = re.compile(rf"(?<![\w.,/-])({_NUMBER})\s?(?:-|to)\s?({_NUMBER})(?![\w.,/-]*\d)", re.IGNORECASE)
 _COLUMN = re.compile(r"([^:;|]{1,80}?)\s?:\s?$")
-_UNIT_IN_COLUMN = re.compile(rf"[(\[,]?\s?\b((?:{_UNIT})(?:(?:{_PER})(?:{_UNIT}))*)(?![\w²³])\s?[)\]]?\s?$", re.IGNORECASE)
+_UNIT_IN_COLUMN = re.compile(
+    rf"(?<!\d)(?<!\d )[(\[,]?\s?\b((?:{_UNIT})(?:(?:{_PER})(?:{_UNIT}))*)(?![\w²³])\s?[)\]]?\s?$", re.IGNORECASE
+)
 _SMALL = {"-": "-", "–": "-", "—": "-", "−": "-", "‑": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " "}
 
 
@@ -114,6 +118,12 @@ def quantities(text: str) -> list[Quantity]:
         ):
             found[index] = _measured(found[index], after.unit)
     return found
+
+
+def falling_ranges(text: str) -> list[tuple[float, float]]:
+    """Ranges written from the larger to the smaller number ("15 to 10 kg"), as ``(first, last)``; years and dates are none."""
+    pairs = [(float(m[1].replace(",", "")), float(m[2].replace(",", ""))) for m in _RANGE.finditer(_plain(text))]
+    return [(first, last) for first, last in pairs if first > last and not (first > 1000 and last < 100)]
 
 
 def is_stated(claimed: Quantity, stated: Iterable[Quantity]) -> bool:
@@ -180,7 +190,7 @@ def _read(text: str, match: re.Match[str]) -> tuple[Quantity | None, int]:
     if unit := _UNIT_AFTER.match(text, end):
         measured = _measured(bare, unit[1] + unit[2])
         return replace(measured, text=text[match.start() : unit.end()]), unit.end()
-    if re.match(r"\s?(?:-|to|and|or|,)\s?\d", text[end:]):
+    if _GOES_ON.match(text, end):
         return bare, end  # the first of a range: the unit comes after the last
     column = _COLUMN.search(text, max(0, match.start() - 90), match.start())
     if column and (unit := _UNIT_IN_COLUMN.search(column[1])):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Literal
 from lqr.answer_type import expects, shows
 from lqr.corpus.profile import Mention, Profile
 from lqr.errors import WeightsError
+from lqr.grounding.named import Names, asks_anything, counted
+from lqr.grounding.quantities import UNIT_NAMES
 from lqr.text import STOPWORDS, content_words
 from lqr.types import Hit, Passage
 
@@ -37,9 +40,10 @@ _DEFAULT = {
 # In a collection of 2,500 passages: a word that ten of them hold, or fewer.
 RARE = 0.7
 
+CERTAIN = 0.85  # so probable must an answer be that leaves out a rare word of the question: it may say the same in another
 SURE = 0.75  # so probable must an answer be that seems to meet a wish which documents cannot meet
 
-Why = Literal["", "nothing", "not_held", "scope", "thin"]
+Why = Literal["", "nothing", "not_held", "scope", "name", "thin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class Gate:
     Args:
         rarity: inverse document frequency of a stem in the collection, in [0, 1]; 1 for a word that never occurs.
         stem: the retriever's tokenizer.
+        pieces: into how many word pieces a vocabulary cuts a word; None does without the check of names.
     """
 
     def __init__(
@@ -67,11 +72,13 @@ class Gate:
         rarity: Callable[[str], float],
         stem: Callable[[str], Sequence[str]],
         *,
+        pieces: Callable[[str], int] | None = None,
         threshold: float = 0.5,
         weights: Mapping[str, float] | None = None,
     ) -> None:
         self._profile, self._rarity, self._stem, self._threshold = profile, rarity, stem, threshold
         self._weights = dict(weights or _DEFAULT)
+        self._names = Names(rarity, stem, pieces) if pieces is not None else None
 
     def judge(
         self,
@@ -81,6 +88,7 @@ class Gate:
         parts: Sequence[float] = (),
         answer: str = "",
         language: str = "en",
+        cited: Sequence[str] = (),
     ) -> Verdict:
         """Judge the kept ``hits`` for ``question``.
 
@@ -88,22 +96,40 @@ class Gate:
             evidence: probability of the best sentence.
             parts: probability of the best sentence for each sub-question.
             answer: what would be said, with its headings; it may show that a wish such as a price is met after all.
+            cited: ids of the passages that it would cite; a name that is asked about must stand in one of them.
         """
         not_held = self._profile.cannot_hold(question, language)
         if not_held and self._profile.cannot_hold(answer, language) is None:
             return Verdict(False, 0.02, "not_held", not_held)
-        if not hits:
+        if not hits or not asks_anything(question, self._stem):
             return Verdict(False, 0.01, "nothing")
         values = self.features(question, hits, evidence, parts, answer)
         if unheld := self._unheld(question, hits):
             return Verdict(False, 0.05, "scope", unheld, values)
         logit = self._weights["bias"] + sum(self._weights.get(name, 0.0) * value for name, value in values.items())
         probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+        name = self._names.unheld(self._unscoped(question), self._answering(hits, cited, answer)) if self._names else ""
+        if self._names and name and (probability < CERTAIN or self._names.unknown(name)):
+            return Verdict(False, min(probability, 0.05), "name", name, values)
+        if answer and probability < SURE and not counted(question, answer, UNIT_NAMES):
+            return Verdict(False, min(probability, 0.1), "thin", features=values)
         if not_held and probability < SURE:  # an answer that only names a price is not one
             return Verdict(False, probability, "not_held", not_held, values)
         if probability < self._threshold:
             return Verdict(False, probability, "thin", features=values)
         return Verdict(True, probability, features=values)
+
+    def _unscoped(self, question: str) -> str:
+        """The question without its scope terms, which have synonyms and a rule of their own, and without bracketed glosses."""
+        for mention in sorted(self._profile.mentions(question), key=lambda mention: -mention.start):
+            question = f"{question[: mention.start]} {question[mention.end :]}"
+        return re.sub(r"\([^()]*\)", " ", question)
+
+    @staticmethod
+    def _answering(hits: Sequence[Hit], cited: Sequence[str], answer: str) -> list[str]:
+        """Texts of the passages that would be cited (of all, if none is known)."""
+        chosen = [hit for hit in hits if hit.passage.id in cited] or hits
+        return [answer, *(f"{hit.passage.indexed_text} {_scope_text(hit.passage)}" for hit in chosen)]
 
     def _unheld(self, question: str, hits: Sequence[Hit]) -> str:
         """The thing that was asked about (an animal, a crop, a region) where hardly a document and no kept passage names it.
