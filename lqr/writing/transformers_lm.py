@@ -1,20 +1,26 @@
 """A causal language model of the Hugging Face Hub (or a folder) through transformers.
 
 On CUDA it is loaded in 4 bits (NF4 with double quantisation: Dettmers et al. 2023, "QLoRA", sections 2 and 3) unless
-bf16 is asked for. Only safetensors are read, and no code from the repository is run. This module does not choose a
-model and does not download one when HF_HUB_OFFLINE is set.
+bf16 is asked for; files that hold 4-bit weights already are loaded as they are. Before that the memory is planned, and the
+context made smaller if it would not fit; a lack of memory in an answer makes it smaller too. On ZeroGPU each answer borrows the
+GPU. Only safetensors are read, and no code from the repository is run. This module does not choose a model and does not
+download one when HF_HUB_OFFLINE is set.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
 from typing import Any
 
 from lqr.errors import WriterError
 from lqr.settings import Precision
+from lqr.writing import zerogpu
 from lqr.writing.base import ChatMessage, Emit, stream_from_thread, until_stop, wait_for_slot
+from lqr.writing.memory_plan import SMALLEST_CONTEXT, fit, free_bytes, plan_memory, quantized
 
 logger = logging.getLogger(__name__)
 
@@ -29,9 +35,10 @@ class TransformersLanguageModel:
         model_id: Hub id, or a folder with config, tokenizer and safetensors.
         name: what people call it, if ``model_id`` is a folder.
         revision: branch, tag or commit on the Hub.
-        context: tokens, prompt and answer together; less if the model itself holds less.
-        precision: ``auto`` is NF4 on CUDA and float32 on a CPU.
-        device: ``cuda``, ``cpu`` ...; by default CUDA when there is one.
+        context: tokens, prompt and answer together; less if the model itself or the memory holds less.
+        precision: ``auto`` is NF4 on CUDA and float32 on a CPU; 4-bit files stay 4-bit.
+        device: ``cuda``, ``cpu`` ...; by default CUDA when there is one. On ZeroGPU always CUDA: the other stages run on the
+            CPU there, only this one is lent a GPU.
 
     Raises:
         WriterError: not found, gated, no chat template, no memory, or bitsandbytes missing; says what to do.
@@ -48,16 +55,25 @@ class TransformersLanguageModel:
         device: str | None = None,
     ) -> None:
         import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
         self.name = name or model_id
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        if precision == "auto":
-            precision = "nf4" if device.startswith("cuda") else "float32"
+        if zerogpu.active():
+            device = "cuda"
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(model_id, revision=revision)
+            config = AutoConfig.from_pretrained(model_id, revision=revision)
+            stored = quantized(config.to_dict())
+            precision = self._precision(precision, device, stored)
+            context = min(context, getattr(config, "max_position_embeddings", None) or context)
+            self.context = self._planned(model_id, precision, context, device)
             self._model: Any = AutoModelForCausalLM.from_pretrained(
-                model_id, revision=revision, use_safetensors=True, device_map={"": device}, **load_arguments(precision)
+                model_id,
+                revision=revision,
+                use_safetensors=True,
+                device_map={"": device},
+                **({} if stored else load_arguments(precision)),
             )
         except torch.OutOfMemoryError as error:
             raise WriterError(f"LQR_LLM={self.name} does not fit on {device} as {precision}; choose a smaller model") from error
@@ -66,12 +82,11 @@ class TransformersLanguageModel:
         if not self._tokenizer.chat_template:
             raise WriterError(f"LQR_LLM={self.name} has no chat template; name an instruction-tuned (chat) model")
         self._model.eval()
-        own = getattr(self._model.config, "max_position_embeddings", None) or context
-        self.context = min(context, own)
         self._turn_ends = turn_end_ids(self._tokenizer, self._model.generation_config)
         self._tokenizer_lock = threading.Lock()  # fast tokenizers refuse to be used by two threads at once
         self._slots = threading.BoundedSemaphore(1)
         self._closing = threading.Event()
+        self._lent = zerogpu.borrow(self._alone) if zerogpu.active() else None
         logger.info("%s loaded on %s as %s, %d tokens of context", self.name, device, precision, self.context)
 
     def count_tokens(self, text: str) -> int:
@@ -90,17 +105,9 @@ class TransformersLanguageModel:
         """See :class:`lqr.writing.base.LanguageModel`. Greedy; the answer is cut where the context ends."""
         if self._closing.is_set():
             raise WriterError(f"{self.name} is closed")
-        with self._tokenizer_lock:
-            inputs = self._tokenizer.apply_chat_template(
-                [dict(message) for message in messages], add_generation_prompt=True, return_tensors="pt", return_dict=True
-            )
-        length = int(inputs["input_ids"].shape[1])
-        room = self.context - length
-        if room < 1:
-            raise WriterError(
-                f"the prompt has {length} tokens and {self.name} holds {self.context}; raise LQR_LLM_CONTEXT or lower LQR_TOP_K"
-            )
-        return self._stream(inputs, min(max_tokens, room), stop, lambda: self._closing.is_set() or cancelled())
+        ids = self._input_ids(messages)
+        self._room(ids)  # here, so that a prompt that is too long is an error at once
+        return self._stream(list(messages), ids, max_tokens, tuple(stop), lambda: self._closing.is_set() or cancelled())
 
     def close(self) -> None:
         """See :class:`lqr.writing.base.LanguageModel`."""
@@ -108,16 +115,108 @@ class TransformersLanguageModel:
         with self._slots:  # a running answer notices within a token
             self._model = None
 
-    def _stream(self, inputs: Any, max_tokens: int, stop: Sequence[str], ended: Callable[[], bool]) -> Iterator[str]:
+    def _input_ids(self, messages: Sequence[ChatMessage]) -> list[int]:
+        with self._tokenizer_lock:
+            encoded = self._tokenizer.apply_chat_template(
+                [dict(message) for message in messages], add_generation_prompt=True, return_dict=True
+            )
+        return [int(i) for i in encoded["input_ids"]]
+
+    def _room(self, ids: Sequence[int]) -> int:
+        """Tokens that an answer may have after this prompt."""
+        room = self.context - len(ids)
+        if room < 1:
+            raise WriterError(
+                f"the prompt has {len(ids)} tokens and {self.name} holds {self.context}; raise LQR_LLM_CONTEXT or lower LQR_TOP_K"
+            )
+        return room
+
+    def _stream(
+        self, messages: list[ChatMessage], ids: list[int], max_tokens: int, stop: tuple[str, ...], ended: Callable[[], bool]
+    ) -> Iterator[str]:
         if not wait_for_slot(self._slots, ended):
             return
+        begun = False
         try:
-            pieces = stream_from_thread(lambda emit: self._generate(inputs, max_tokens, emit), cancelled=ended, name=self.name)
-            yield from until_stop(pieces, stop)
+            while True:
+                try:
+                    with closing(self._pieces(ids, min(max_tokens, self._room(ids)), stop, ended)) as pieces:
+                        for piece in pieces:
+                            begun = True
+                            yield piece
+                    return
+                except WriterError as error:
+                    if not _out_of_memory(error):
+                        raise
+                    self._shrink(len(ids))
+                    shorter = _without_history(messages)
+                    if begun or len(shorter) == len(messages):
+                        raise WriterError(
+                            f"{self.name} ran out of memory with a prompt of {len(ids)} tokens; its context is {self.context} "
+                            "tokens from now on. Ask again, or set LQR_LLM_CONTEXT lower"
+                        ) from error
+                    logger.warning(
+                        "%s ran out of memory with a prompt of %d tokens: again without earlier turns; context %d from now on",
+                        *(self.name, len(ids), self.context),
+                    )
+                    messages, ids = shorter, self._input_ids(shorter)
         finally:
             self._slots.release()
 
-    def _generate(self, inputs: Any, max_tokens: int, emit: Emit) -> None:
+    def _pieces(
+        self, ids: list[int], max_tokens: int, stop: tuple[str, ...], ended: Callable[[], bool]
+    ) -> Generator[str, None, None]:
+        """One answer; closing it ends the computation."""
+        if self._lent is None:
+            made = stream_from_thread(lambda emit: self._generate(ids, max_tokens, emit), cancelled=ended, name=self.name)
+            yield from until_stop(made, stop)
+            return
+        try:
+            lent = self._lent(ids, max_tokens, stop)
+            with closing(lent) if isinstance(lent, Generator) else nullcontext():
+                for piece in lent:
+                    if ended():
+                        return
+                    yield piece
+        except Exception as error:  # ZeroGPU's own errors are those of Gradio, which this module does not import
+            raise WriterError(f"{self.name} on ZeroGPU: {zerogpu.reason(error)}") from error
+
+    def _alone(self, ids: list[int], max_tokens: int, stop: Sequence[str]) -> Iterator[str]:
+        """One answer in a process of its own, which ends when its reader closes this generator."""
+        made = stream_from_thread(lambda emit: self._generate(ids, max_tokens, emit), cancelled=lambda: False, name=self.name)
+        return until_stop(made, stop)
+
+    def _shrink(self, length: int) -> None:
+        """Promise less from now on: half of the prompt that was too much."""
+        import torch
+
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        self.context = min(self.context, max(SMALLEST_CONTEXT, length // 2))
+
+    def _precision(self, wanted: Precision, device: str, stored: bool) -> Precision:
+        if stored:
+            if wanted in ("bf16", "float32"):
+                raise ValueError(f"its files hold 4-bit weights, LQR_LLM_PRECISION={wanted} is not to be had from them")
+            return "nf4"
+        if wanted != "auto":
+            return wanted
+        return "nf4" if device.startswith("cuda") else "float32"
+
+    def _planned(self, model_id: str, precision: Precision, context: int, device: str) -> int:
+        """The context that fits; logs the plan. On ZeroGPU the device is only lent later, and its memory not known."""
+        folder = Path(model_id)
+        if not folder.is_dir():
+            logger.info("%s: memory is not planned, the files are not here yet", self.name)
+            return context
+        plan = plan_memory(folder, precision, context, None if zerogpu.active() else free_bytes(device))
+        fitting = fit(plan, self.name)
+        logger.info("%s on %s as %s: %s", self.name, device, precision, fitting)
+        if fitting.context < context:
+            logger.warning("%s: %d tokens of context do not fit on %s, %d do", self.name, context, device, fitting.context)
+        return fitting.context
+
+    def _generate(self, ids: list[int], max_tokens: int, emit: Emit) -> None:
         import torch
         from transformers import StoppingCriteria, StoppingCriteriaList, TextStreamer
 
@@ -134,9 +233,11 @@ class TransformersLanguageModel:
         pad = self._tokenizer.pad_token_id  # many chat models have none; one answer at a time never needs it
         if pad is None:
             pad = next(iter(self._turn_ends), None)
+        prompt = torch.tensor([ids], device=model.device)
         with torch.inference_mode():
             model.generate(
-                **inputs.to(model.device),
+                input_ids=prompt,
+                attention_mask=torch.ones_like(prompt),
                 max_new_tokens=max_tokens,
                 do_sample=False,
                 temperature=None,
@@ -166,6 +267,21 @@ def load_arguments(precision: Precision) -> dict[str, Any]:
         bnb_4bit_compute_dtype=torch.bfloat16,
     )
     return {"dtype": torch.bfloat16, "quantization_config": quantization}
+
+
+def _without_history(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The instruction and the question alone."""
+    return [*(message for message in messages[:-1] if message["role"] == "system"), *messages[-1:]]
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    """Whether a lack of memory is behind ``error``: CUDA's, a CPU's (a plain RuntimeError), or that of a ZeroGPU worker."""
+    import torch
+
+    cause = error.__cause__ or error
+    return isinstance(cause, torch.OutOfMemoryError | MemoryError) or any(
+        words in str(cause) for words in ("can't allocate memory", "OutOfMemoryError", "out of memory")
+    )
 
 
 def turn_end_ids(tokenizer: Any, generation_config: Any) -> list[int]:
