@@ -15,6 +15,8 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read once, when gr
 
 from lqr.cli.common import progress_bars
 from lqr.errors import LqrError
+from lqr.service.logs import JsonFormatter
+from lqr.service.redaction import SecretFilter, known_secrets
 from lqr.settings import Settings
 
 log = logging.getLogger("lqr")
@@ -23,11 +25,16 @@ log = logging.getLogger("lqr")
 def main() -> int:
     """Load, index if need be, and serve until interrupted; returns the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s", datefmt="%H:%M:%S")
-    logging.getLogger().handlers[0].setLevel(logging.INFO)  # some libraries set their own loggers to DEBUG when imported
+    handler = logging.getLogger().handlers[0]
+    handler.setLevel(logging.INFO)  # some libraries set their own loggers to DEBUG when imported
+    handler.addFilter(SecretFilter(known_secrets()))
     for chatty in ("httpx", "httpcore", "sentence_transformers", "faiss.loader"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     try:
-        serve(Settings.load())
+        settings = Settings.load()
+        if settings.log == "json":
+            handler.setFormatter(JsonFormatter())
+        serve(settings)
     except LqrError as error:
         return _give_up(str(error))
     except OSError as error:
@@ -54,18 +61,21 @@ def serve(settings: Settings) -> None:
     host, port = address(settings)
     _check_port(host, port)  # before minutes of indexing, not after
     from lqr.app import build
+    from lqr.service import lifecycle
+    from lqr.service.watch import watched
     from lqr.ui import chat, theme
+    from lqr.ui.endpoints import QUEUE
 
     application = build(settings, progress=progress_bars())
     try:
         for line in application.startup:
             log.info(line)
-        page = chat.build(application)
-        _, url, _ = page.launch(
-            server_name=host, server_port=port, quiet=True, prevent_thread_lock=True, **theme.launch_options()
-        )
+        served, watch = watched(application)
+        page = chat.build(served)
+        options = {**theme.launch_options(), **lifecycle.launch_options(watch, page, QUEUE)}
+        _, url, _ = page.launch(server_name=host, server_port=port, quiet=True, prevent_thread_lock=True, **options)
         log.info("open %s", url)
-        page.block_thread()
+        lifecycle.serve(page, watch)
     finally:
         application.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -149,3 +150,21 @@ def test_nothing_is_lost_and_nothing_is_too_long(blocks: list[str]) -> None:
         kept = "".join(block.text for block in document.blocks if block.kind != "heading")
         assert re.sub(r"\s", "", "".join(p.text for p in passages)) == re.sub(r"\s", "", kept)
     assert all(size(p.text) <= TARGET * SLACK for p in passages)
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "parent"),
+    [
+        ("4.2.1 The driver must stop.", "4.2.1", "4.2"),
+        ("4.2.1R(2) The firm must tell.", "4.2.1R(2)", "4.2.1R"),
+        ("4.2.1R(2)(a) The firm must tell.", "4.2.1R(2)(a)", "4.2.1R(2)"),
+        ("Article 12(3) Lights are lit.", "Article 12(3)", "Article 12"),
+        ("Rule 3.1 Horns are used rarely.", "Rule 3.1", "Rule 3"),
+        ("§ 7 Horns are used rarely.", "§ 7", None),
+        ("第十二条 车辆应当停车。", "第十二条", None),
+        ("2.5 kg of hay is enough.", None, None),
+    ],
+)
+def test_a_rule_carries_its_number_and_its_parent(text: str, number: str | None, parent: str | None) -> None:
+    (passage,) = passages_of(text)
+    assert (passage.metadata.get("number"), passage.metadata.get("parent")) == (number, parent)

@@ -17,31 +17,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from lqr.corpus import rulebook
 from lqr.corpus.passages import split
 from lqr.corpus.readers import ReadLimits, clean_source, numbered_source, read_bytes, suffix_of
+from lqr.corpus.rulebook_style import RuleStyle
 from lqr.corpus.store import IdTakenError, Store
 from lqr.errors import ReadError, StoreError
+from lqr.types import Document, Passage
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1  # raise it when readers or passages change: files are then read again though their bytes are the same
+FORMAT = 2  # raise it when readers or passages change: files are then read again though their bytes are the same
 # Files of a folder of documents that are about the folder, or hold test questions whose answers must not be found.
 _NOT_DOCUMENTS = re.compile(
-    r"(?:readme|licen[cs]e|changelog|contributing|code_of_conduct|authors)(?:[._-][a-z]{2})?\.\w+|questions\.jsonl?(?:\.gz)?",
+    r"(?:readme|licen[cs]e|changelog|contributing|code_of_conduct|authors)(?:[._-][a-z]{2})?\.\w+|(?:questions|asked)\.jsonl?(?:\.gz)?",
     re.I,
 )
 
-FileOutcome = Literal["added", "unchanged", "replaced", "duplicate", "failed", "removed"]
+FileOutcome = Literal["added", "unchanged", "replaced", "duplicate", "failed", "removed", "reading"]
+PAGES_STEP = 10  # pages of one file between two progress reports
 
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """One file is done: its source, what became of it, and how many of how many."""
+    """One file is done: its source, what became of it, and how many of how many.
+
+    While a long PDF is read it comes with the outcome ``reading`` and ``pages``: how many of how many are read.
+    """
 
     done: int
     total: int
     source: str
     outcome: FileOutcome
+    pages: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +80,14 @@ def ingest(
     progress: Callable[[IngestProgress], None] | None = None,
     *,
     prune: bool = False,
+    rules: RuleStyle | None = None,
     limits: ReadLimits = ReadLimits(),  # noqa: B008
 ) -> IngestReport:
     """Take files and folders into ``store``.
 
     A document's source is its path below the ingested folder (a file given by itself: its name). The same source with
     other content replaces the old document. ``prune`` removes the documents of files that are no longer in the
-    folders given; files from elsewhere stay.
+    folders given; files from elsewhere stay. ``rules`` says how the rules of a rule book are numbered; it is then split by them.
 
     Raises:
         ReadError: one of ``paths`` does not exist.
@@ -86,7 +95,7 @@ def ingest(
     """
     skipped: Counter[str] = Counter()
     found = _find(paths, skipped)
-    run = _Run(store, limits, progress, len(found))
+    run = _Run(store, limits, progress, len(found), rules)
     if prune:  # before reading: a file that was moved must not look like a duplicate of itself
         run.prune({_root_key(path) for path in paths if path.is_dir()}, {item.source for item in found})
     marked = store.marked_files()
@@ -99,11 +108,21 @@ def ingest(
 class _Run:
     """The tallies of one call."""
 
-    def __init__(self, store: Store, limits: ReadLimits, progress: Callable[[IngestProgress], None] | None, total: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        limits: ReadLimits,
+        progress: Callable[[IngestProgress], None] | None,
+        total: int,
+        rules: RuleStyle | None,
+    ) -> None:
+        self.rules = rules
+        self.format = f"{FORMAT}.{rules.fingerprint}" if rules else str(FORMAT)  # other patterns split the same bytes anew
         self.store = store
         self.limits = limits
         self.progress = progress
         self.total = total
+        self.done = 0
         self.counts: Counter[str] = Counter()
         self.twins: list[tuple[_Found, str, str]] = []  # (file, source, id of the document that is the same)
         self.duplicates: list[tuple[str, str]] = []
@@ -145,12 +164,12 @@ class _Run:
 
     def _take(self, item: _Found, marked: Mapping[str, tuple[str, str]]) -> FileOutcome:
         data = _bytes(item, self.limits)
-        digest = f"{FORMAT}:{hashlib.sha256(data).hexdigest()}"
+        digest = f"{self.format}:{hashlib.sha256(data).hexdigest()}"
         if marked.get(item.source) == (digest, item.root):
             self.counts["unchanged"] += len(self.store.sources_of(item.source))
             return "unchanged"
-        documents = read_bytes(data, source=item.source, limits=self.limits)
-        split_documents = [(document, split(document)) for document in documents]
+        documents = read_bytes(data, source=item.source, limits=self.limits, progress=self._pages(item))
+        split_documents = [(document, self.split(document)) for document in documents]
         outcomes: Counter[str] = Counter()
         written = 0
         duplicates: list[tuple[str, str]] = []
@@ -178,7 +197,23 @@ class _Run:
         self.truncated.extend(notes)
         return _summary(outcomes, bool(gone))
 
+    def split(self, document: Document) -> tuple[Passage, ...]:
+        """The passages of ``document``: by rule where it is a rule book's, by prose otherwise."""
+        return rulebook.split(document, self.rules) if self.rules else split(document)
+
+    def _pages(self, item: _Found) -> Callable[[int, int], None] | None:
+        if self.progress is None:
+            return None
+        tell = self.progress
+
+        def read(done: int, total: int) -> None:
+            if done % PAGES_STEP == 0 and done < total:
+                tell(IngestProgress(self.done, self.total, item.source, "reading", (done, total)))
+
+        return read
+
     def _tell(self, done: int, source: str, outcome: FileOutcome) -> None:
+        self.done = done
         if self.progress is not None:
             self.progress(IngestProgress(done, self.total, source, outcome))
 

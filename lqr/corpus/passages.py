@@ -1,7 +1,8 @@
 """Splits a document into passages, the smallest units that answer a question on their own.
 
 Prose of one section is merged and cut at sentence ends to about ``TARGET`` words, list items are merged with their
-lead-in, a table row and a numbered rule are a passage each. It knows structure only, not what a text is about.
+lead-in, a table row and a numbered rule are a passage each; a rule's passage carries its number and that of the rule it is
+part of as metadata (``number``, ``parent``). It knows structure only, not what a text is about.
 """
 
 from __future__ import annotations
@@ -22,8 +23,12 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _RULE = re.compile(
     r"(?:§+\s*\d"
     r"|(?:Article|Section|Rule|Regulation|Clause|Paragraph|Art\.|Sec\.)\s+\d+[\w.]*(?:\s*\(\w+\))*[\s.:–—-]"
-    r"|\d+(?:\.\d+){1,5}\.?\s+(?=[A-Z\"“(]|[^\x00-\u02ff])"  # 4.2.1 The...; not "2.5 kg of hay"
+    r"|\d+(?:\.\d+){1,5}(?:[A-Z]{1,2}(?=[\s(]))?(?:\(\w{1,5}\))*\.?\s+(?=[A-Z\"“(]|[^\x00-\u02ff])"  # not "2.5 kg of hay"
     r"|第[一二三四五六七八九十百千零〇\d]+条)"
+)
+_NUMBER = re.compile(
+    r"(?:§+\s*|(?:Article|Section|Rule|Regulation|Clause|Paragraph|Art\.|Sec\.)\s+)?"
+    r"(?:\d+(?:\.\d+)*[A-Za-z]{0,2}(?:\s?\(\w{1,5}\))*)|第[一二三四五六七八九十百千零〇\d]+条"
 )
 _SUB_RULE = re.compile(r"\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s")  # (a), (ii), 3): belongs to the rule before
 _LEAD_IN = re.compile(r"(?:[:：]|\b(?:following|as follows|these (?:steps|signs|points))[^.]{0,40}\.)\s*$", re.I)
@@ -106,7 +111,8 @@ def _units(text: str, blocks: Sequence[Block]) -> Iterator[_Unit]:
         elif _RULE.match(block.text):
             while j < len(blocks) and blocks[j].kind in ("paragraph", "list_item") and _SUB_RULE.match(blocks[j].text):
                 j += 1
-            yield from ((a, b, block, {}) for a, b in _fit(text, block.start, blocks[j - 1].end, SLACK))
+            numbered = _numbered(block.text)
+            yield from ((a, b, block, numbered) for a, b in _fit(text, block.start, blocks[j - 1].end, SLACK))
         else:
             while j < len(blocks) and blocks[j].kind == block.kind and not _RULE.match(blocks[j].text):
                 j += 1
@@ -123,6 +129,18 @@ def _units(text: str, blocks: Sequence[Block]) -> Iterator[_Unit]:
                     yield from _list(text, blocks[j:items], (lead, run[-1].end))
                     j = items
         i = j
+
+
+def _numbered(text: str) -> dict[str, Any]:
+    """The number that a rule begins with, and that of the rule it is part of: ``4.2.1R(2)`` is part of ``4.2.1R``."""
+    match = _NUMBER.match(text)
+    if match is None:
+        return {}
+    number = " ".join(match.group().rstrip(".").split())
+    parent = re.sub(r"\s?\(\w+\)$", "", number)
+    if parent == number:
+        parent = re.sub(r"\.\d+[A-Za-z]{0,2}$", "", number)
+    return {"number": number, "parent": parent} if parent != number else {"number": number}
 
 
 def _lead_in(text: str, block: Block) -> int | None:

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from lqr.corpus.rulebook_style import RuleStyle, rule_style
 from lqr.errors import SettingsError
 from lqr.text import is_cjk
 
@@ -23,7 +24,8 @@ else:
     import tomli as tomllib
 
 FILE_NAME = "collection.toml"
-_KEYS = {"title", "description", "language", "examples", "refusal", "not_held", "scope", "classes"}
+_KEYS = {"title", "description", "language", "examples", "prompt", "generator", "router", "refusal", "not_held", "scope",
+         "classes", "elements", "topics", "rules"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,24 @@ class NotHeld:
     words: tuple[str, ...]
     unless: tuple[str, ...]
     texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Something that an answer may have to say. ``by`` says how it shows: quantity, time, cited, scope or words."""
+
+    name: str
+    by: str
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A kind of question, told by ``words``, and the elements that its answer needs."""
+
+    name: str
+    words: tuple[str, ...]
+    required: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,12 @@ class Profile:
     not_held: tuple[NotHeld, ...] = ()
     scope: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     classes: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    elements: tuple[Element, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    prompt: str = ""  # the instruction to a language model, in place of the built-in one
+    generator: str = ""  # who writes where LQR_LLM names nobody
+    router: str = ""  # "rules": they decide what is complex, even where a classifier was trained
+    rules: RuleStyle | None = None  # how its rules are numbered, if it is a rule book
 
     @cached_property
     def _lexicons(self) -> dict[str, tuple[re.Pattern[str] | None, dict[str, list[tuple[str, str]]]]]:
@@ -102,6 +128,7 @@ _BUILT_IN = {
     "refusal": "The documents here do not answer this question.",
     "near": "What they do hold nearby:",
     "rephrase": "You could ask about one of these, or put the question in other words.",
+    "name": "No passage that was found speaks of “{name}”.",
 }
 
 
@@ -137,6 +164,12 @@ def load_profile(folder: Path) -> Profile:
             not_held=tuple(_not_held(entry) for entry in raw.get("not_held", ())),
             scope=_groups(raw.get("scope", {})),
             classes=_groups(raw.get("classes", {})),
+            elements=(elements := tuple(_element(name, entry) for name, entry in raw.get("elements", {}).items())),
+            topics=tuple(_topic(entry, {element.name for element in elements}) for entry in raw.get("topics", ())),
+            prompt=_string("prompt", raw.get("prompt", "")),
+            generator=_string("generator", raw.get("generator", "")),
+            router=_router(raw.get("router", "")),
+            rules=rule_style(raw["rules"]) if "rules" in raw else None,
         )
     except (AttributeError, KeyError, TypeError) as error:
         raise SettingsError(
@@ -152,6 +185,26 @@ def _not_held(entry: Mapping[str, Any]) -> NotHeld:
     if not words:
         raise KeyError("words")
     return NotHeld(tuple(map(str.lower, words)), tuple(map(str.lower, unless)), texts)
+
+
+def _element(name: str, entry: Mapping[str, Any]) -> Element:
+    by = _string("by", entry["by"])
+    if by not in ("quantity", "time", "cited", "scope", "words"):
+        raise TypeError(f"elements.{name}.by must be quantity, time, cited, scope or words")
+    return Element(name, by, _strings("words", entry.get("words", [])))
+
+
+def _topic(entry: Mapping[str, Any], known: set[str]) -> Topic:
+    required = _strings("required", entry["required"])
+    if missing := set(required) - known:
+        raise KeyError(f"elements.{sorted(missing)[0]}")
+    return Topic(_string("name", entry["name"]), _strings("words", entry["words"]), required)
+
+
+def _router(value: Any) -> str:
+    if value not in ("", "rules"):
+        raise ValueError(f'router is {value!r}; it may be "rules", or left out')
+    return str(value)
 
 
 def _string(key: str, value: object) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lqr.errors import StoreError
 
-BUSY_SECONDS = 10.0  # how long to wait for another process that writes
+BUSY_SECONDS = 30.0  # how long to wait for another process that writes; a busy machine is slow
 REBUILD = "move it away and run `lqr ingest` again"
 
 # Step n brings a store from version n to n + 1. Only ever append: stores of every earlier version are about.
@@ -137,6 +137,8 @@ def _reason(message: str) -> str:
         return "no space left on the disk; free some and try again, nothing that was done is lost"
     if "readonly" in lowered or "read-only" in lowered or "unable to open" in lowered:
         return "can't be written; check its permissions, or choose another folder with LQR_HOME"
-    if "malformed" in lowered or "not a database" in lowered or "disk i/o" in lowered or "no such table" in lowered:
+    if "disk i/o" in lowered:
+        return "the disk can't be read or written (disk I/O error); check its space and health, nothing that was done is lost"
+    if "malformed" in lowered or "not a database" in lowered or "no such table" in lowered:
         return f"damaged ({message}); {REBUILD}"
     return f"{message}; if it persists, {REBUILD}"

@@ -74,10 +74,17 @@ def suffix_of(name: str) -> str:
     return max((suffix for suffix in _SUFFIXES if lowered.endswith(suffix)), key=len, default="")
 
 
-def read_file(path: Path, *, source: str | None = None, limits: ReadLimits = ReadLimits()) -> tuple[Document, ...]:  # noqa: B008
+def read_file(
+    path: Path,
+    *,
+    source: str | None = None,
+    limits: ReadLimits = ReadLimits(),  # noqa: B008
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Document, ...]:
     """The documents of one file (several only for JSON records).
 
-    ``source`` is the name a person knows the file by; by default its own name. Where the content contradicts the
+    ``source`` is the name a person knows the file by; by default its own name. ``progress`` is told (pages done, pages in
+    all) while a PDF is read. Where the content contradicts the
     suffix, the content decides.
 
     Raises:
@@ -90,17 +97,23 @@ def read_file(path: Path, *, source: str | None = None, limits: ReadLimits = Rea
         raise ReadError(
             f"{clean_source(path.name)}: can't be opened ({error.strerror}); check the path and its permissions"
         ) from error
-    return read_bytes(data, source=source if source is not None else path.name, limits=limits)
+    return read_bytes(data, source=source if source is not None else path.name, limits=limits, progress=progress)
 
 
-def read_bytes(data: bytes, *, source: str, limits: ReadLimits = ReadLimits()) -> tuple[Document, ...]:  # noqa: B008
+def read_bytes(
+    data: bytes,
+    *,
+    source: str,
+    limits: ReadLimits = ReadLimits(),  # noqa: B008
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Document, ...]:
     """As :func:`read_file`, for bytes that are already in memory.
 
     Raises:
         ReadError: empty, too large, damaged, encrypted, or of no known type.
     """
     source = clean_source(source)
-    file = RawFile(data=data, name=source.rsplit("/", 1)[-1], source=source, limits=limits)
+    file = RawFile(data=data, name=source.rsplit("/", 1)[-1], source=source, limits=limits, progress=progress)
     if len(data) > limits.bytes:
         raise ReadError(f"{file.name}: larger than {limits.bytes / 2**20:,.0f} MB; split it")
     if not data.strip(b"\x00 \t\r\n\xef\xbb\xbf\xfe\xff"):

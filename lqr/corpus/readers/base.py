@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -25,6 +26,7 @@ class ReadLimits:
     bytes: int = 64 * 2**20
     uncompressed: int = 256 * 2**20  # bytes, for zipped and gzipped formats
     pages: int = 2000
+    ocr_pages: int = 100  # of these, how many pictures are read by OCR: seconds each
     rows: int = 100_000  # table rows, or records of JSON
     characters: int = 5_000_000  # per document
 
@@ -37,6 +39,7 @@ class RawFile:
     name: str
     source: str
     limits: ReadLimits = field(default_factory=ReadLimits)
+    progress: Callable[[int, int], None] | None = None  # told (pages done, pages in all) by formats that have pages
 
     @property
     def id(self) -> str:
@@ -64,6 +67,7 @@ _SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CJK = "\u3001-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _CJK_WRAP = re.compile(f"(?<=[{_CJK}])[ \t]*\n\\s*(?=[{_CJK}])")
+_BOILERPLATE = (40, 2000)  # characters of a paragraph that is left out from its third time on
 _NAME_LIMIT = 120  # characters of one part of a source
 
 
@@ -128,6 +132,7 @@ class Builder:
         self.file = file
         self.notes: list[str] = []  # what was cut, one line each
         self.full = False  # whether the character limit was met; readers may stop
+        self._said: Counter[str] = Counter()
         self._blocks: list[Block] = []
         self._parts: list[str] = []
         self._length = 0
@@ -157,7 +162,7 @@ class Builder:
     ) -> None:
         """Append a block; blank text adds nothing. ``keep_lines`` is for code and verse."""
         text = clean(text).strip("\n").rstrip() if keep_lines else fold(text)
-        if not text or self.full:
+        if not text or self.full or (kind == "paragraph" and self._is_boilerplate(text)):
             return
         start = self._length + (2 if self._blocks else 0)
         room = max(self.file.limits.characters - start, 0)
@@ -169,6 +174,13 @@ class Builder:
             self._blocks.append(Block(kind, text, start, start + len(text), level, page, tuple(dict.fromkeys(links))))
             self._parts.append(text)
             self._length = start + len(text)
+
+    def _is_boilerplate(self, text: str) -> bool:
+        """Whether this paragraph has stood here twice already, as a notice on every page does."""
+        if not _BOILERPLATE[0] <= len(text) <= _BOILERPLATE[1]:
+            return False
+        self._said[text] += 1
+        return self._said[text] > 2
 
     def cut(self, note: str) -> None:
         """Note once that something was left out; ends up in ``metadata["truncated"]``."""

@@ -1,6 +1,6 @@
 """Reads DOCX in document order: headings, paragraphs, lists, tables; also inside content controls and insertions.
 
-Deleted (tracked) and hidden text is left out, and so are headers, footers, notes and comments. Numbers that Word
+Deleted (tracked), hidden and white text is left out, and so are headers, footers, notes and comments. Numbers that Word
 makes itself ("1.", "4.2.1") are not in the file's text and are not rebuilt.
 """
 
@@ -161,9 +161,34 @@ def _descend(node: Any, tag: str) -> Iterator[Any]:
 
 
 def _hidden(run: Any) -> bool:
+    """Whether a run is marked hidden, white on nothing that is coloured, or too small to be seen."""
     properties = run.find(_W + "rPr")
-    vanish = properties.find(_W + "vanish") if properties is not None else None
-    return vanish is not None and vanish.get(_W + "val", "1") not in ("0", "false")
+    if properties is None:
+        return False
+
+    def value(name: str, default: str = "") -> str | None:
+        element = properties.find(_W + name)
+        return None if element is None else str(element.get(_W + "val", default)).lower()
+
+    size = value("sz") or ""
+    small = size.isdigit() and int(size) <= 3  # half points
+    return (value("vanish", "1") or "0") not in ("0", "false") or small or (value("color") == "ffffff" and not _on_colour(run))
+
+
+def _on_colour(run: Any) -> bool:
+    """Whether the run, its paragraph, a cell or a table around it has a shading or a highlight: white text is then seen."""
+    node = run
+    while node is not None and node.tag != _W + "body":
+        for properties in (node.find(_W + name) for name in ("rPr", "pPr", "tcPr", "tblPr")):
+            if properties is None:
+                continue
+            if properties.find(_W + "highlight") is not None or properties.find(_W + "tblStyle") is not None:
+                return True
+            shading = properties.find(_W + "shd")
+            if shading is not None and str(shading.get(_W + "fill", "auto")).lower() not in ("auto", "ffffff"):
+                return True
+        node = node.getparent()
+    return False
 
 
 def _style_role(style: Any) -> tuple[str, int]:

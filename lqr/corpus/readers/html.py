@@ -93,23 +93,41 @@ def _is_block(tag: Tag) -> bool:
 
 def _drop_hidden(soup: BeautifulSoup) -> None:
     doomed: list[Tag] = list(soup.find_all(_is_dropped))
-    for sheet in soup.find_all("style"):
-        for selector, body in _RULES.findall(re.sub(r"/\*.*?\*/", "", sheet.get_text(), flags=re.S)):
-            if _HIDDEN.search(body) and ":" not in selector:
-                try:
-                    doomed.extend(soup.select(selector.strip(), limit=10_000))
-                except (SelectorSyntaxError, NotImplementedError):  # a selector that soupsieve does not know
-                    continue
+    whitened: set[int] = set()
+    coloured: set[int] = set()  # what a rule gives a background
+    for selector, body in _rules(soup):
+        if _HIDDEN.search(body):
+            doomed.extend(_selected(soup, selector))
+        if _BACKGROUND.search(body):
+            coloured.update(map(id, _selected(soup, selector)))
+        elif _WHITE.search(body):
+            whitened.update(map(id, _selected(soup, selector)))
     for tag in soup.find_all(True):
         style = str(tag.get("style") or "")
         hidden = tag.has_attr("hidden") or tag.get("aria-hidden") == "true" or _HIDDEN.search(style)
-        white = _WHITE.search(style) and not any(_has_background(node) for node in (tag, *tag.parents))
+        white = (_WHITE.search(style) or id(tag) in whitened) and not any(
+            _has_background(node) or id(node) in coloured for node in (tag, *tag.parents)
+        )
         footnote_mark = tag.name == "sup" and re.fullmatch(r"\s*(?:\[\s*\w{1,6}\s*\]|[*†‡])\s*", tag.get_text())
         if hidden or white or footnote_mark:
             doomed.append(tag)
     for tag in doomed:
         if not tag.decomposed and tag.name not in ("html", "body"):
             tag.decompose()
+
+
+def _rules(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    for sheet in soup.find_all("style"):
+        for selector, body in _RULES.findall(re.sub(r"/\*.*?\*/", "", sheet.get_text(), flags=re.S)):
+            if ":" not in selector:
+                yield selector.strip(), body
+
+
+def _selected(soup: BeautifulSoup, selector: str) -> list[Tag]:
+    try:
+        return list(soup.select(selector, limit=10_000))
+    except (SelectorSyntaxError, NotImplementedError):  # a selector that soupsieve does not know
+        return []
 
 
 def _has_background(tag: Tag) -> bool:

@@ -1,34 +1,30 @@
 """Reads the text layer of PDF files: lines with their place on the page, joined to paragraphs.
 
 Repeated headers and footers are removed, words broken at a line's end are mended, larger lines are taken for
-headings, right-to-left lines are put in logical order by the place of their letters. It runs no OCR, does not rebuild
-tables (their lines stay lines), and cannot tell white text from black.
+headings, right-to-left lines are put in logical order by the place of their letters, text that nobody can see is left out.
+Pages without text are read by OCR if the extra ``ocr`` is installed. It does not rebuild tables: their lines stay lines.
 """
 
 from __future__ import annotations
 
-import ctypes
 import re
 import statistics
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from lqr.corpus.readers.base import Builder, RawFile, fold
+from lqr.corpus.readers.ocr import EXTRA, PageReader
+from lqr.corpus.readers.ocr import available as ocr_available
+from lqr.corpus.readers.pdf_lines import Line, page_lines, recognised_lines
 from lqr.errors import ReadError
 from lqr.types import Document
 
 _LOCK = threading.Lock()  # PDFium is not safe across threads, not even for different files
-_RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_LTR_RUN = re.compile(
-    "[^\\W\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc](?:[^\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]*[^\\W\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc%°])?"
-)
 _BULLET = re.compile(r"\s*[•‣▪●◦■\uf0b7\uf0a7·–-]\s+")
 _RULE = re.compile(
-    r"\s*(?:\d+(?:\.\d+)+\.?\s+[A-Z]|§\s*\d|(?:Article|Section|Rule|Clause)\s+\d|\(?\d{1,2}[.)]\s+\S|第[一二三四五六七八九十百零\d]+[条章节])"
+    r"\s*(?:\d+(?:\.\d+)+(?:[A-Z]{1,2}(?=[\s(]))?(?:\(\w{1,5}\))*\.?\s+[A-Z]|§\s*\d|(?:Article|Section|Rule|Clause)\s+\d|\(?\d{1,2}[.)]\s+\S|第[一二三四五六七八九十百零\d]+[条章节])"
 )
 _PAGE_NUMBER = re.compile(r"(?:page\s*)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of|von|de)\s*\d{1,4})?[-–—|\s]*", re.I)
 _ENDS = re.compile(r"[.!?:;。！？：；…][\"'”’)\]]*$")
@@ -37,29 +33,11 @@ _BROKEN = re.compile(rf"[^\W\d_]*{_BREAK}[^\W\d_]*")
 _BROKEN_WORD = re.compile(rf"([^\W\d_]+){_BREAK}([^\W\d_A-Z][^\W\d_]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One printed line; lengths are in points, ``top`` and ``bottom`` measured from the foot of the page."""
-
-    text: str
-    page: int
-    right: float
-    bottom: float
-    top: float
-    first_word: float  # width
-    last_bottom: float  # of its last letter: PDFium runs a line on over a hyphen at its end
-    rtl: bool = False
-
-    @property
-    def height(self) -> float:
-        return self.top - self.bottom
-
-
 def read(file: RawFile) -> tuple[Document, ...]:
     """One document of ``file``; blocks carry page numbers.
 
     Raises:
-        ReadError: damaged, encrypted, or without a text layer.
+        ReadError: damaged, encrypted, or without text.
     """
     import pypdfium2
 
@@ -73,21 +51,33 @@ def read(file: RawFile) -> tuple[Document, ...]:
         try:
             if len(pdf) > file.limits.pages:
                 builder.cut(f"only the first {file.limits.pages:,} of {len(pdf):,} pages were read")
-            pages: list[list[_Line]] = []
-            for index in range(min(len(pdf), file.limits.pages)):
+            count = min(len(pdf), file.limits.pages)
+            pages: list[list[Line]] = []
+            pictures = PageReader() if ocr_available() else None
+            read_by_ocr: list[int] = []
+            for index in range(count):
                 try:
-                    pages.append(_page_lines(pdf, index))
+                    lines = page_lines(pdf, index)
+                    if not lines and pictures and len(read_by_ocr) < file.limits.ocr_pages:
+                        lines = recognised_lines(pdf, index, pictures)
+                        read_by_ocr += [index + 1] if lines else []
+                    pages.append(lines)
                 except pypdfium2.PdfiumError:
                     builder.cut(f"page {index + 1} is damaged and was left out")
                     pages.append([])
+                if file.progress:
+                    file.progress(index + 1, count)
             title = fold(str(pdf.get_metadata_value("Title") or ""))
         finally:
             pdf.close()
-    empty = sum(not lines for lines in pages)
-    if empty == len(pages):
-        raise ReadError(f"{file.name}: has no text layer (scanned pages?); run OCR on it first, for example with ocrmypdf")
+    empty = [number for number, lines in enumerate(pages, start=1) if not lines]
+    if len(empty) == len(pages):
+        way = "" if pictures else f", for example with ocrmypdf, or let lqr read it: {EXTRA}"
+        raise ReadError(f"{file.name}: has no text layer (scanned pages?); run OCR on it first{way}")
     if empty:
-        builder.cut(f"{empty:,} of {len(pages):,} pages hold no text (scanned or blank)")
+        builder.cut(f"{len(empty):,} of {len(pages):,} pages hold no text (scanned or blank): {_ranges(empty)}")
+    if read_by_ocr:
+        builder.cut(f"{len(read_by_ocr):,} scanned pages were read by OCR, which makes mistakes: {_ranges(read_by_ocr)}")
     _add_blocks(builder, [line for lines in _without_margins(pages) for line in lines])
     if not builder.has_text:  # a page of nothing but its header
         _add_blocks(builder, [line for lines in pages for line in lines])
@@ -96,95 +86,19 @@ def read(file: RawFile) -> tuple[Document, ...]:
     return (builder.build("application/pdf", title=title),)
 
 
-def _page_lines(pdf: Any, index: int) -> list[_Line]:
-    import pypdfium2.raw as raw
-
-    page = pdf[index]
-    try:
-        text_page = page.get_textpage()
-        try:
-            codes = [raw.FPDFText_GetUnicode(text_page, i) for i in range(text_page.count_chars())]
-            chars = _characters(codes)
-            lines = []
-            start = 0
-            for end in [*(i for i, char in enumerate(chars) if char in "\r\n"), len(chars)]:
-                line = _line(raw, text_page, chars, start, end, index + 1)
-                if line is not None:
-                    lines.append(line)
-                start = end + 1
-            return lines
-        finally:
-            text_page.close()
-    finally:
-        page.close()
+def _ranges(numbers: Sequence[int]) -> str:
+    """``1, 4-6``; a long list is cut."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    shown = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs[:10]]
+    return ", ".join(shown) + (", ..." if len(runs) > 10 else "")
 
 
-def _characters(codes: Sequence[int]) -> list[str]:
-    """One string per code unit; halves of a pair beyond the first plane become the letter and an empty string."""
-    chars = [chr(code) if 0 < code < 0x110000 else "" for code in codes]
-    for i in range(len(chars) - 1):
-        if "\ud800" <= chars[i] < "\udc00" and "\udc00" <= chars[i + 1] < "\ue000":
-            chars[i], chars[i + 1] = (chars[i] + chars[i + 1]).encode("utf-16", "surrogatepass").decode("utf-16"), ""
-    return chars
-
-
-def _line(raw: Any, text_page: Any, chars: list[str], start: int, end: int, page: int) -> _Line | None:
-    while start < end and not chars[start].strip():
-        start += 1
-    while end > start and not chars[end - 1].strip():
-        end -= 1
-    if start == end:
-        return None
-    text = "".join(chars[start:end])
-    word_end = start
-    while word_end + 1 < end and chars[word_end + 1] != " ":
-        word_end += 1
-    # The letter that gives the height must be one of the text's font: bullets are often set in another.
-    letter = next((i for i in range(start, end) if chars[i].isalnum()), start)
-    first, last, word, measure = (_box(raw, text_page, i) for i in (start, end - 1, word_end, letter))
-    letters = sum(char.isalpha() for char in text)
-    rtl = len(_RTL.findall(text)) * 2 > letters > 0
-    if rtl:
-        boxes = [_box(raw, text_page, i) for i in range(start, end)]
-        text = _logical(chars[start:end], boxes)
-        measure = max(boxes, key=lambda box: box[3] - box[2])
-    return _Line(
-        text=text,
-        page=page,
-        right=max(first[1], last[1]),
-        bottom=measure[2],
-        top=measure[3],
-        first_word=abs(word[1] - first[0]),
-        last_bottom=last[2] if last[3] > last[2] else measure[2],
-        rtl=rtl,
-    )
-
-
-def _box(raw: Any, text_page: Any, index: int) -> tuple[float, float, float, float]:
-    """Left, right, bottom and top of a character's line box; zeros when there is none."""
-    rectangle = raw.FS_RECTF()
-    if not raw.FPDFText_GetLooseCharBox(text_page, index, ctypes.byref(rectangle)):
-        return (0.0, 0.0, 0.0, 0.0)
-    return (rectangle.left, rectangle.right, rectangle.bottom, rectangle.top)
-
-
-def _logical(chars: Sequence[str], boxes: Sequence[tuple[float, float, float, float]]) -> str:
-    """Letters of a right-to-left line in reading order: from the right, with numbers and Latin runs turned back.
-
-    PDFium leaves some words of such lines in visual order, so the order is taken from the places alone.
-    """
-    order = sorted((i for i, char in enumerate(chars) if char.strip()), key=lambda i: -(boxes[i][0] + boxes[i][1]))
-    space = 0.15 * max(box[3] - box[2] for box in boxes)
-    text = ""
-    for before, i in zip([None, *order], order, strict=False):
-        # Spaces that PDFium made up have no place of their own: the gap between letters tells them.
-        if before is not None and boxes[before][0] - boxes[i][1] > space:
-            text += " "
-        text += chars[i]
-    return _LTR_RUN.sub(lambda match: match.group()[::-1], text)
-
-
-def _without_margins(pages: Sequence[Sequence[_Line]]) -> list[list[_Line]]:
+def _without_margins(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """Drop what stands at the top or foot of most pages (numbers aside), and page numbers there."""
     edges = [_edge_lines(lines) for lines in pages]
     counts = Counter(key for lines in edges for key in {_key(line) for line in lines})
@@ -198,16 +112,16 @@ def _without_margins(pages: Sequence[Sequence[_Line]]) -> list[list[_Line]]:
     return kept
 
 
-def _edge_lines(lines: Sequence[_Line]) -> list[_Line]:
+def _edge_lines(lines: Sequence[Line]) -> list[Line]:
     ordered = sorted(lines, key=lambda line: -line.bottom)
     return ordered[:2] + ordered[2:][-2:]
 
 
-def _key(line: _Line) -> str:
+def _key(line: Line) -> str:
     return re.sub(r"\d+", "#", fold(line.text).casefold())
 
 
-def _add_blocks(builder: Builder, lines: Sequence[_Line]) -> None:
+def _add_blocks(builder: Builder, lines: Sequence[Line]) -> None:
     if not lines:
         return
     body = _body_height(lines)
@@ -218,7 +132,7 @@ def _add_blocks(builder: Builder, lines: Sequence[_Line]) -> None:
     right_edge = {line.page: 0.0 for line in lines}
     for line in lines:
         right_edge[line.page] = max(right_edge[line.page], line.right)
-    group: list[_Line] = []
+    group: list[Line] = []
 
     def flush() -> None:
         if group:
@@ -234,21 +148,21 @@ def _add_blocks(builder: Builder, lines: Sequence[_Line]) -> None:
     flush()
 
 
-def _body_height(lines: Iterable[_Line]) -> float:
+def _body_height(lines: Iterable[Line]) -> float:
     heights: list[float] = []
     for line in lines:
         heights.extend([line.height] * max(1, len(line.text) // 10))
     return statistics.median(heights)
 
 
-def _paragraph_gap(lines: Sequence[_Line], body: float) -> float:
+def _paragraph_gap(lines: Sequence[Line], body: float) -> float:
     """The distance of two lines, in points, from which on a paragraph lies between them."""
     pitches = [a.last_bottom - b.bottom for a, b in pairwise(lines) if a.page == b.page]
     usual = sorted(pitch for pitch in pitches if 0.8 * body < pitch < 2.5 * body)
     return 1.3 * usual[len(usual) // 4] if usual else 1.45 * body  # the lower quartile: gaps are among them
 
 
-def _breaks(before: _Line, line: _Line, right_edge: float, gap: float) -> bool:
+def _breaks(before: Line, line: Line, right_edge: float, gap: float) -> bool:
     """Whether a new paragraph begins with ``line``."""
     if _BULLET.match(line.text) or _RULE.match(line.text):
         return True
@@ -266,7 +180,7 @@ def _breaks(before: _Line, line: _Line, right_edge: float, gap: float) -> bool:
     return abs(pitch) > 1 and right_edge - before.right > line.first_word + before.height
 
 
-def _add_group(builder: Builder, group: Sequence[_Line], body: float, sizes: Sequence[int], vocabulary: Counter[str]) -> None:
+def _add_group(builder: Builder, group: Sequence[Line], body: float, sizes: Sequence[int], vocabulary: Counter[str]) -> None:
     text = fold(_join([line.text for line in group], vocabulary))
     first = group[0]
     large = first.height > body * 1.15

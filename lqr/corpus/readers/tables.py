@@ -83,7 +83,7 @@ def _sheet_rows(sheet: Any) -> Iterator[list[str]]:
 
 def _cell_text(cell: Any) -> str:
     value = cell.value
-    if value is None:
+    if value is None or (getattr(cell, "has_style", False) and _is_hidden(cell)):
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -94,6 +94,13 @@ def _cell_text(cell: Any) -> str:
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date().isoformat()
     return value.isoformat(" ") if isinstance(value, datetime.datetime) else str(value)
+
+
+def _is_hidden(cell: Any) -> bool:
+    """Whether a cell shows nothing: white on no fill, or a format that prints nothing (``;;;``)."""
+    colour = getattr(cell.font.color, "rgb", None)
+    white = colour == "FFFFFFFF" or (getattr(cell.font.color, "type", "") == "theme" and cell.font.color.theme == 0)
+    return bool((white and cell.fill.fill_type is None) or str(cell.number_format).replace(" ", "") == ";;;")
 
 
 def _add_rows(builder: Builder, rows: Iterable[Sequence[str]], limit: int) -> int:

@@ -14,7 +14,7 @@ from lqr.types import Document
 _WRAP = 100  # characters; longer lines are paragraphs of their own
 _ITEM = re.compile(r"\s*(?:[-*•‣▪–]\s+|(?=\d{1,3}[.)]\s+\S))")
 _RULE = re.compile(
-    r"\s*(?:\d+(?:\.\d+)+\.?\s+[A-Z]|§\s*\d|(?:Article|Section|Rule|Clause|Art\.)\s+\d|第[一二三四五六七八九十百零\d]+[条章节])"
+    r"\s*(?:\d+(?:\.\d+)+(?:[A-Z]{1,2}(?=[\s(]))?(?:\(\w{1,5}\))*\.?\s+[A-Z]|§\s*\d|(?:Article|Section|Rule|Clause|Art\.)\s+\d|第[一二三四五六七八九十百零\d]+[条章节])"
 )
 _UNDERLINE = re.compile(r"\s*(=|-|~)\1{2,}\s*")
 _NUMBERED_HEADING = re.compile(

@@ -1,0 +1,80 @@
+"""The collections of this machine, for a visitor to choose from; each is opened when it is first chosen.
+
+They share the embedder, the language model and the watch over answers. Which ones there are is decided when the program
+starts: those that were ingested (``lqr ingest PATH --collection NAME``). Knows no session.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lqr.app import Application, build, collection_folder, collection_profile
+from lqr.corpus.store import FILE_NAME
+from lqr.errors import LqrError
+
+log = logging.getLogger(__name__)
+
+
+class Libraries:
+    """All collections, the one that ``base`` serves first. Safe to use from several threads."""
+
+    def __init__(self, base: Application) -> None:
+        """Look which there are; open none."""
+        settings = base.settings
+        self._base = base
+        self._lock = threading.Lock()
+        self._open: dict[str, Application] = {settings.collection: base}
+        root = collection_folder(settings, settings.collection).parent
+        self._titles = {settings.collection: base.profile.title or settings.collection}
+        for file in sorted(root.glob(f"*/{FILE_NAME}")):
+            name = file.parent.name
+            if name not in self._titles:
+                try:
+                    self._titles[name] = collection_profile(settings, name).title or name
+                except LqrError as error:
+                    log.warning("collection %s is not offered: %s", name, error)
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """What each collection is called, by its name."""
+        return dict(self._titles)
+
+    def application(self, name: str) -> Application:
+        """What answers from the collection ``name``; takes seconds when it is asked for the first time.
+
+        Raises:
+            KeyError: there was none of this name when the program started.
+            LqrError: it can't be opened.
+        """
+        if name not in self._titles:
+            raise KeyError(name)
+        if found := self._open.get(name):
+            return found
+        with self._lock:  # one is opened at a time; what is open is had without waiting
+            if name not in self._open:
+                self._open[name] = self._made(name)
+            return self._open[name]
+
+    def _made(self, name: str) -> Application:
+        base = self._base
+        # No second copy of a language model: the one that is loaded writes, unless the collection's profile names another.
+        settings = replace(base.settings, collection=name, llm="composer")
+        made = build(settings, collection=name, embedder=base.retriever.embedder)
+        stages = {field.name: getattr(made.pipeline, field.name) for field in dataclasses.fields(made.pipeline)}
+        stages["model_writer"] = made.pipeline.model_writer or base.pipeline.model_writer
+        log.info("collection %s opened: %d passages", name, len(made.retriever))
+        return replace(made, pipeline=replace(base.pipeline, **stages))
+
+    def close(self) -> None:
+        """Close what was opened here; the base is the caller's."""
+        with self._lock:
+            for application in self._open.values():
+                if application is not self._base:
+                    shared = application.pipeline.model_writer is self._base.pipeline.model_writer
+                    pipeline = replace(application.pipeline, model_writer=None) if shared else application.pipeline
+                    replace(application, pipeline=pipeline).close()
+            self._open = {self._base.settings.collection: self._base}

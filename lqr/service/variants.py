@@ -1,0 +1,94 @@
+"""Applications over other documents with the models of one that is loaded: nothing is read from disk twice.
+
+Says which stages depend on the documents, and how; the stages themselves are those of :mod:`lqr.app`. Holds no session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
+
+from lqr.app import Application
+from lqr.classifiers.word_pieces import load_pieces
+from lqr.conversation import Rewriter
+from lqr.corpus.profile import Profile
+from lqr.corpus.store import Store
+from lqr.entities import EntityFinder
+from lqr.grounding.refusal import Gate, Verdict, load_weights
+from lqr.retrieval.retriever import Retriever
+from lqr.retrieval.tokenizer import tokenize
+from lqr.service.joined import JoinedRetriever, JoinedStore
+from lqr.types import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class EitherGate:
+    """Judges an answer that cites an own document without the library's list of what it cannot hold."""
+
+    library: Gate
+    own: Gate
+    is_own: Callable[[str], bool]
+
+    def judge(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        evidence: float,
+        parts: Sequence[float] = (),
+        answer: str = "",
+        language: str = "en",
+        cited: Sequence[str] = (),
+    ) -> Verdict:
+        """As :meth:`Gate.judge`."""
+        gate = self.own if any(map(self.is_own, cited)) else self.library
+        return gate.judge(question, hits, evidence, parts, answer, language, cited)
+
+
+class Variants:
+    """Applications with the models of ``base`` over other documents: nothing is loaded anew."""
+
+    def __init__(self, base: Application) -> None:
+        self.base = base
+
+    @cached_property
+    def _gate_parts(self) -> tuple[Callable[[str], int] | None, dict[str, float] | None]:
+        models = self.base.settings.models
+        return load_pieces(models / "relevance"), load_weights(models / "gate")
+
+    def of(self, store: Store, retriever: Retriever, is_own: Callable[[str], bool], *, alone: bool) -> Application:
+        """An application over ``store`` ``alone``, or beside the base's.
+
+        Alone it has no profile: what the common collection is about, and what it cannot hold, is not said of these
+        documents. How rare a word is, is learnt from both in either case; in three passages no word is rare.
+        """
+        base, settings = self.base, self.base.settings
+        joined = JoinedRetriever(base.retriever, retriever, is_own, rrf_k=settings.rrf_k)
+        both = JoinedStore(base.store, store, is_own)
+        profile = Profile(name="own") if alone else base.profile
+        # The stages were written for one collection; the joined ones answer every question that they put.
+        searched = retriever if alone else cast(Retriever, joined)
+        read = store if alone else cast(Store, both)
+        titles = [info.title for info in read.documents()]
+        entities = EntityFinder(profile, titles)
+        pieces, weights = self._gate_parts
+        unbound = replace(profile, not_held=())
+
+        def gate_of(profile: Profile) -> Gate:
+            threshold = settings.refusal_threshold
+            return Gate(profile, joined.rarity, tokenize, pieces=pieces, threshold=threshold, weights=weights)
+
+        pipeline = replace(
+            base.pipeline,
+            store=read,
+            retriever=searched,
+            profile=profile,
+            rewriter=Rewriter(profile, titles, max_chars=settings.max_question_chars, history_turns=settings.history_turns),
+            layered=replace(base.pipeline.layered, retriever=searched, names=entities),
+            reranker=replace(base.pipeline.reranker, signals=joined.signals),
+            gate=gate_of(profile) if alone else cast(Gate, EitherGate(gate_of(profile), gate_of(unbound), is_own)),
+            entities=entities,
+            rules=None if alone else base.pipeline.rules,
+        )
+        return replace(base, pipeline=pipeline, store=read, retriever=searched, profile=profile)

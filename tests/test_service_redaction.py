@@ -1,0 +1,78 @@
+"""What must not reach a log or a trace does not, and ordinary text does."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+
+import pytest
+
+from lqr.service.logs import JsonFormatter, current_request, request
+from lqr.service.redaction import MASK, SecretFilter, known_secrets, mapped, redacted, without_secrets
+
+TOKENS = (
+    "hf_abcdefghijklmnop",
+    "sk-proj-abc123def456",
+    "ghp_abcdefghijklmnop1234",
+    "AKIAABCDEFGHIJKLMNOP",
+    "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.SflKxwRJSMeKKF2QT4",
+)
+
+
+@pytest.mark.parametrize("token", TOKENS)
+@pytest.mark.parametrize("frame", ["{}", "token={}", "Authorization: Bearer {}", "https://x/?a={}&b=1", '"key": "{}"'])
+def test_tokens_are_masked(token: str, frame: str) -> None:
+    assert token not in without_secrets(frame.format(token))
+    assert MASK in without_secrets(frame.format(token))
+
+
+def test_credentials_in_addresses_and_known_secrets() -> None:
+    assert without_secrets("GET https://ann:s3cret@host/v1") == f"GET https://{MASK}@host/v1"
+    known = known_secrets({"LQR_LLM_KEY": "orange-house", "LQR_AUTH": "ann:green-door,bob:x", "HOME": "/root/home"})
+    assert without_secrets("orange-house, green-door, x, /root/home", known) == f"{MASK}, {MASK}, x, /root/home"
+
+
+def test_personal_data() -> None:
+    text = "Write to ann.b@farm.example or +44 (0)20 7946 0958 from 192.168.1.44."
+    assert redacted(text) == f"Write to {MASK} or {MASK} from {MASK}."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["500 to 2,500 mg/kg of copper", "pH <5.5, 20 % of 100 plants", "in 2007 and 2021", "task-force", "4.2.1R(2)", "risk-based"],
+)
+def test_ordinary_text_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_mapped_reaches_every_text_and_leaves_the_rest() -> None:
+    value = {"a": ["x", {"b": "x"}], "n": 1, "none": None, "t": ("x",)}
+    assert mapped(value, str.upper) == {"a": ["X", {"b": "X"}], "n": 1, "none": None, "t": ["X"]}
+
+
+def test_no_token_reaches_a_log_not_even_in_a_traceback() -> None:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.addFilter(SecretFilter(["orange-house"]))
+    handler.setFormatter(JsonFormatter())
+    logger = logging.getLogger("test.redaction")
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        with request("r1"):
+            logger.warning("sending %s", TOKENS[0], extra={"fields": {"event": "x"}})
+        assert current_request() == ""
+        try:
+            raise ValueError(f"bad key orange-house and {TOKENS[1]}")
+        except ValueError:
+            logger.exception("failed")
+    finally:
+        logger.removeHandler(handler)
+    first, second = map(json.loads, stream.getvalue().splitlines())
+    assert first["message"] == f"sending {MASK}"
+    assert (first["request"], first["event"], first["level"]) == ("r1", "x", "WARNING")
+    assert "request" not in second
+    assert "ValueError" in second["exception"]
+    assert "orange-house" not in stream.getvalue()
+    assert TOKENS[1] not in stream.getvalue()
