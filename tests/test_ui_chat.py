@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from types import SimpleNamespace
 from typing import Any
@@ -10,32 +11,54 @@ import gradio as gr
 import pytest
 from ui_fakes import ScriptedPipeline, application
 
+from lqr.errors import LqrError
 from lqr.ui import theme
 from lqr.ui.chat import ChatPage
-from lqr.ui.exchange import Conversation
+from lqr.ui.session import Session
+from lqr.ui.texts import EN
 
 REQUEST: Any = SimpleNamespace(headers={"accept-language": "en"})
-TYPED: Any = SimpleNamespace(_data=None)
+
+
+class Recorded(list[dict[str, Any]]):
+    """Feedback, kept in a list; full after two entries."""
+
+    def record(self, entry: Any) -> None:
+        if len(self) == 2:
+            raise LqrError("full")
+        self.append(dict(entry))
 
 
 @pytest.fixture
 def page() -> ChatPage:
-    page = ChatPage(application(ScriptedPipeline(pause=0), llm_slots=2, queue_size=7))
+    page = ChatPage(application(ScriptedPipeline(pause=0), llm_slots=2, queue_size=7), recorder=Recorded())
     page.blocks = page.build()  # type: ignore[attr-defined]
     return page
 
 
-def ask(page: ChatPage, text: str, saved: Any = None, *, editing: bool = False, data: Any = None) -> list[dict[Any, Any]]:
-    return list(page.ask(text, saved, editing, SimpleNamespace(_data=data), REQUEST))
+def event(**data: Any) -> Any:
+    return SimpleNamespace(_data=data)
+
+
+def ask(page: ChatPage, text: str, saved: Any = None, session: Session | None = None, **data: Any) -> list[dict[Any, Any]]:
+    return list(page.ask(saved, session or Session(), event(text=text, **data), REQUEST))
+
+
+def begin(page: ChatPage, text: str, session: Session, name: str = "a", saved: Any = None) -> Any:
+    """A question under way, as far as its first update."""
+    running = page.ask(saved, session, event(text=text, name=name), REQUEST)
+    next(running)
+    return running
 
 
 def test_an_answer_streams_and_is_kept_by_the_browser_only(page: ChatPage) -> None:
-    updates = ask(page, "Is copper bad?")
-    assert updates[0][page.page]["busy"]
-    assert updates[0][page.box] == ""
+    session = Session()
+    updates = ask(page, "Is copper bad?", session=session, name="abc")
+    assert updates[0][page.page]["busy"] == "abc"
     assert not updates[-1][page.page]["busy"]
+    assert updates[-1][page.page]["status"] == EN.ready
     assert [set(update) & {page.saved} for update in updates[:-1]] == [set()] * (len(updates) - 1)
-    assert updates[-1][page.live] is None  # the server lets the conversation go
+    assert session.answers == {}  # the server lets the conversation go
     saved = updates[-1][page.saved]
     ask(page, "And lambs?", saved)
     question, history = page.app.pipeline.asked[-1]
@@ -43,51 +66,91 @@ def test_an_answer_streams_and_is_kept_by_the_browser_only(page: ChatPage) -> No
     assert history[0].content == "Is copper bad?"
     assert ask(page, "x")[-1][page.saved]["exchanges"][0]["question"] == "x"  # another session knows nothing of it
     assert page.app.pipeline.asked[-1][1] == ()
+    assert ask(page, "and", saved)[-1][page.saved]["id"] == saved["id"] != ""
 
 
-def test_retry_and_edit_replace_the_last_answer(page: ChatPage) -> None:
+def test_nothing_is_asked_without_a_question(page: ChatPage) -> None:
+    for text in ("", "  \n ", None):
+        assert list(page.ask(None, Session(), event(text=text), REQUEST)) == []
+    assert list(page.ask(None, Session(), SimpleNamespace(_data=None), REQUEST)) == []
+    assert page.app.pipeline.asked == []
+
+
+def test_instead_replaces_the_last_answer_and_alone_leaves_the_conversation_out(page: ChatPage) -> None:
     saved = ask(page, "second", ask(page, "first")[-1][page.saved])[-1][page.saved]
-    again = ask(page, "typed meanwhile", saved, data={"again": True})
-    assert page.box not in again[0]
+    again = ask(page, "second", saved, instead=True)
     assert [e["question"] for e in again[-1][page.saved]["exchanges"]] == ["first", "second"]
     assert len(page.app.pipeline.asked[-1][1]) == 2
-    assert page.edit(saved)[page.box] == "second"
-    edited = ask(page, "better", saved, editing=True)
-    assert [e["question"] for e in edited[-1][page.saved]["exchanges"]] == ["first", "better"]
-    assert not edited[0][page.editing]
-    suggested = ask(page, "typed meanwhile", saved, data={"text": "a suggestion"})
-    assert suggested[-1][page.saved]["exchanges"][-1]["question"] == "a suggestion"
+    alone = ask(page, "better", saved, instead=True, alone=True)
+    assert [e["question"] for e in alone[-1][page.saved]["exchanges"]] == ["first", "better"]
+    assert page.app.pipeline.asked[-1] == ("better", ())
+
+
+def test_options_hold_for_one_request(page: ChatPage) -> None:
+    usual = page.app.settings
+    chosen = {"route": "complex", "strictness": "cautious", "passages": 3}
+    saved = ask(page, "first", options=chosen)[-1][page.saved]
+    ask(page, "second", saved)
+    first, second = page.app.pipeline.with_options
+    assert first == ("complex", 3, (1 + usual.refusal_threshold) / 2)
+    assert second == ("auto", usual.top_k, usual.refusal_threshold)
+    assert saved["exchanges"][0]["options"] == chosen
+    assert "You chose this in the settings." in str(page.restore(saved, REQUEST)[page.page]["items"])
 
 
 def test_stop_keeps_the_half_answer_and_closes_the_pipeline(page: ChatPage) -> None:
-    running = page.ask("slow", None, False, TYPED, REQUEST)
-    live = next(running)[page.live]
-    while "word3" not in live.exchange.draft:
+    session = Session()
+    running = begin(page, "slow", session)
+    while "word3" not in session.answers["a"].exchange.draft:
         next(running)
-    stopped = page.stop(None, live, REQUEST)
-    assert live.cancelled.is_set()
-    running.close()  # what Gradio does to a cancelled event
+    stopped = page.stop(None, session, event(name="a"), REQUEST)
+    assert stopped[page.page]["status"] == EN.stopped
+    assert list(running) == []  # what goes on behind says nothing more to the page
     assert page.app.pipeline.closed == 1
     kept = stopped[page.saved]["exchanges"][0]
     assert kept["stopped"]
     assert "word3" in kept["draft"]
+    assert session.answers == {}
     assert ask(page, "next", stopped[page.saved])[-1][page.saved]["exchanges"][1]["answer"]
 
 
-def test_a_stop_that_gradio_does_not_carry_out_ends_the_answer_by_itself(page: ChatPage) -> None:
-    running = page.ask("slow", None, False, TYPED, REQUEST)
-    live = next(running)[page.live]
+def test_a_closed_tab_ends_the_pipeline(page: ChatPage) -> None:
+    session = Session()
+    running = begin(page, "slow", session)
     next(running)
-    live.cancelled.set()
-    assert list(running)[-1][page.saved]["exchanges"][0]["stopped"]
+    running.close()  # what Gradio does then
     assert page.app.pipeline.closed == 1
+    assert session.answers == {}
 
 
-def test_a_stop_while_waiting_in_the_queue_changes_nothing(page: ChatPage) -> None:
+def test_a_stop_that_comes_too_late_leaves_the_answer(page: ChatPage) -> None:
+    session = Session()
+    running = begin(page, "quick", session)
+    live = session.answers["a"]
+    *_, last = running
+    session.answers["a"] = live  # the stop arrived before the last update had left
+    late = page.stop(None, session, event(name="a"), REQUEST)
+    assert last[page.saved]["exchanges"][0]["answer"]
+    assert not isinstance(late[page.saved], dict) or "exchanges" not in late[page.saved]
+
+
+def test_a_question_taken_back_in_the_queue_is_never_asked(page: ChatPage) -> None:
+    session = Session()
     saved = ask(page, "first")[-1][page.saved]
-    update = page.stop(saved, None, REQUEST)
+    update = page.stop(saved, session, event(name="b"), REQUEST)
     assert update[page.saved] == saved
-    assert page.box not in update  # the question stays where it was typed
+    assert ask(page, "waited", saved, session, name="b") == []
+    assert [question for question, _ in page.app.pipeline.asked] == ["first"]
+    assert ask(page, "next", saved, session, name="c")
+
+
+def test_stop_reaches_no_other_session(page: ChatPage) -> None:
+    one, two = Session(), Session()
+    running = begin(page, "slow", one)
+    page.stop(None, two, event(name="a"), REQUEST)
+    assert not one.answers["a"].cancelled.is_set()
+    next(running)
+    running.close()
 
 
 def test_a_failure_is_a_polite_line_with_a_number_from_the_log(page: ChatPage, caplog: pytest.LogCaptureFixture) -> None:
@@ -101,12 +164,56 @@ def test_a_failure_is_a_polite_line_with_a_number_from_the_log(page: ChatPage, c
     assert ask(page, "and now", last[page.saved])[-1][page.saved]["exchanges"][1]["answer"]
 
 
-def test_new_conversation_can_be_taken_back(page: ChatPage) -> None:
+def test_conversations_are_opened_from_the_browser_or_a_file(page: ChatPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr(gr, "Warning", warned.append)
     saved = ask(page, "first")[-1][page.saved]
-    fresh = page.new(saved, None, REQUEST)
-    assert "data-restore" in fresh[page.page]["items"][0]
-    assert Conversation.from_json(fresh[page.saved]).exchanges == ()
-    assert page.bring_back(fresh[page.saved], REQUEST)[page.saved]["exchanges"] == saved["exchanges"]
+    shown = page.open_conversation(event(conversation=saved), REQUEST)
+    assert shown[page.saved] == saved
+    unnamed = page.open_conversation(event(conversation={**saved, "id": "../x"}), REQUEST)[page.saved]["id"]
+    assert unnamed not in ("", "../x")
+    new = page.open_conversation(event(conversation=None), REQUEST)
+    assert new[page.saved]["exchanges"] == []
+    assert 'class="welcome"' in new[page.page]["items"][0]
+    assert warned == []
+    for bad in ({"x": 1}, "text", [1], {"version": 1, "exchanges": [{"question": 3}]}):
+        refused = page.open_conversation(event(conversation=bad), REQUEST)
+        assert "items" not in refused[page.page]
+    assert warned == [EN.import_bad] * 4
+
+
+def test_a_conversation_is_saved_as_a_file_and_opened_again(page: ChatPage) -> None:
+    saved = ask(page, "first")[-1][page.saved]
+    parcel = page.save_file(saved, event(kind="json", title="../My <flock>"), REQUEST)[page.parcel]
+    assert parcel["name"] == "My-flock.json"
+    again = page.open_conversation(event(conversation=json.loads(parcel["text"])), REQUEST)
+    assert again[page.saved] == json.loads(json.dumps(saved))
+
+
+def test_thumbs_are_recorded_and_shown(page: ChatPage) -> None:
+    saved = ask(page, "first")[-1][page.saved]
+    reasons = ["bad_source", "made_up"]
+    down = page.rate(saved, event(exchange=0, rating="down", reasons=reasons, comment="no"), REQUEST)
+    assert down[page.saved]["exchanges"][0]["rating"] == "down"
+    assert down[page.page]["status"] == EN.feedback_thanks
+    [entry] = page.recorder  # type: ignore[misc]
+    assert (entry["rating"], entry["reasons"], entry["comment"], entry["question"]) == ("down", ["source"], "no", "first")
+    assert entry["passages"] == ["0123456789ab-1", "0123456789ab-2", "0123456789ab-3"]
+    for wrong in ({}, {"exchange": 1, "rating": "up"}, {"exchange": -1, "rating": "up"}, {"exchange": 0, "rating": "sideways"}):
+        page.rate(saved, event(**wrong), REQUEST)
+    assert len(page.recorder) == 1  # type: ignore[arg-type]
+    page.rate(saved, event(exchange=0, rating="up"), REQUEST)
+    full = page.rate(saved, event(exchange=0, rating="up"), REQUEST)
+    assert full[page.page]["status"] == EN.feedback_lost
+    assert full[page.saved]["exchanges"][0]["rating"] == ""
+
+
+def test_without_a_recorder_there_are_no_thumbs() -> None:
+    page = ChatPage(application(ScriptedPipeline(pause=0)))
+    page.build()
+    last = ask(page, "first")[-1]
+    assert "data-rating" not in last[page.page]["items"][0]
+    assert "items" not in page.rate(last[page.saved], event(exchange=0, rating="up"), REQUEST)[page.page]
 
 
 def test_open_document_only_by_a_source_of_the_conversation(page: ChatPage) -> None:
@@ -127,6 +234,15 @@ def test_open_document_only_by_a_source_of_the_conversation(page: ChatPage) -> N
         assert "no longer in the collection" in opened(place)
     saved["exchanges"][0]["answer"]["sources"][0]["document_id"] = "../../etc/passwd"
     assert "no longer in the collection" in opened({"exchange": 0, "number": 1})
+
+
+def test_a_visitor_is_answered_by_their_own_application() -> None:
+    common, own = application(ScriptedPipeline(pause=0)), application(ScriptedPipeline(pause=0))
+    page = ChatPage(common, application_of=lambda request: own)
+    page.build()
+    ask(page, "first")
+    assert len(own.pipeline.asked) == 1
+    assert common.pipeline.asked == []
 
 
 def test_queue_and_slots_come_from_the_settings(page: ChatPage) -> None:
@@ -150,6 +266,8 @@ def test_endpoints_through_a_client(page: ChatPage) -> None:
         answer = client.predict("Is copper bad?", [{"role": "user", "content": "hello"}], api_name="/ask")
         assert answer["sources"][0]["number"] == 1
         assert [turn.content for turn in page.app.pipeline.asked[-1][1]] == ["hello"]
+        client.predict("Is copper bad?", route="simple", strictness="open", passages=3, api_name="/ask")
+        assert page.app.pipeline.with_options[-1][:2] == ("simple", 3)
         assert client.predict("copper", 5, api_name="/search")[0]["title"] == "Copper poisoning in sheep"
         for arguments in (("fail", None), ("x", ["no message"])):
             with pytest.raises(AppError) as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from hypothesis import given, settings
@@ -10,11 +11,12 @@ from ui_fakes import COPPER, DOCUMENT, HOSTILE, ScriptedPipeline
 
 from lqr.ui import document, markup, views
 from lqr.ui.exchange import Conversation, Exchange, is_answer
+from lqr.ui.options import Options
 from lqr.ui.texts import EN, LANGUAGES, choose
 
 TAGS = set(
     "p br ul ol li a span strong mark article section header div h2 h3 h4 h5 h6 blockquote details summary "
-    "dl dt dd table tbody tr td small button nav pre".split()
+    "dl dt dd table thead tbody tr td th small button nav pre textarea label form fieldset legend input".split()
 )
 
 
@@ -69,6 +71,7 @@ def test_hostile_strings_stay_text_everywhere() -> None:
         {"class": "cite", "href": "#s0-1", "data-cite": "1", "aria-label": "Source 1"}
     ]  # neither [99] nor the javascript: address is a link
     check_harmless(views.welcome(HOSTILE, HOSTILE, [HOSTILE], EN))
+    check_harmless(views.exchange(0, item, EN, last=True, rated=True))
     whole = check_harmless(document.page(DOCUMENT, HOSTILE, (), (HOSTILE,), EN))
     assert "![x](http://evil.invalid/x.png)" in whole.text
 
@@ -98,8 +101,49 @@ def test_a_partly_supported_claim_is_marked_after_its_citations() -> None:
     claims = [{"text": "B is so.", "support": "partial", "note": "only in spring"}, {"text": "A is.", "support": "supported"}]
     html = markup.answer("A is [1]. B is so [2]. C.", claims, {1, 2}, "s0-", EN)
     assert html.index(">2</a>") < html.index("partly supported") < html.index("C.")
-    assert html.count('class="doubt"') == 1
+    assert html.index(">1</a>") < html.index('aria-label="supported by its source"') < html.index("B is so")
+    assert html.count('class="doubt"') == html.count('class="support"') == 1
     assert 'title="only in spring"' in html
+
+
+def test_a_sentence_said_twice_is_marked_in_both_places() -> None:
+    claims = [{"text": "A is.", "support": "quoted"}, {"text": "A is.", "support": "partial"}]
+    html = markup.answer("A is [1]. A is [2].", claims, {1, 2}, "s0-", EN)
+    assert html.index('data-support="quoted"') < html.index(">2</a>") < html.index('class="doubt"')
+
+
+def test_fixed_replies_have_no_badge_no_sources_and_no_trace() -> None:
+    item = answered("hello there")
+    assert item.answer is not None
+    greeting = {**item.answer, "sources": [], "claims": [], "confidence": {"level": "none", "reason": "not a question"}}
+    for kind in ("small_talk", "meta", "unclear", "empty", "too_long"):
+        answer = {**greeting, "trace": {**item.answer["trace"], "turn_kind": kind}}
+        html = views.exchange(0, Exchange("hello", answer), EN, last=True, rated=True)
+        for absent in ('class="confidence"', EN.none, EN.no_sources, EN.how, "data-rating"):
+            assert absent not in html
+        assert EN.copy in html
+    refused = views.exchange(0, answered("nothing"), EN, last=True)
+    assert EN.none in refused
+    assert EN.no_sources in refused
+
+
+def test_the_way_is_told_in_plain_words_and_the_numbers_apart() -> None:
+    html = views.exchange(0, answered("a"), EN, last=True)
+    way, numbers = html.split('class="numbers"')
+    assert EN.why_complex in way
+    assert "compares two feeds" not in way
+    assert "compares two feeds" in numbers
+    assert "0.83" in numbers
+    assert '<textarea id="standalone-0"' in way
+
+
+def test_chinese_pages_say_nothing_in_english_but_what_documents_say() -> None:
+    item = answered("铜")
+    assert item.answer is not None
+    reader = Reader(views.exchange(0, item, LANGUAGES["zh"], last=True).split('class="numbers"')[0])
+    assert "依据1 篇文献中的1 个段落" in reader.text
+    for text in ("passage", "agree", "supported", "Understood", "Sources", "look"):
+        assert text not in reader.text.split("How is copper")[0].replace(item.text, "")[:120]
 
 
 def test_only_plain_web_addresses_become_links() -> None:
@@ -126,20 +170,32 @@ def test_the_document_opens_at_the_cited_passage_only() -> None:
     ]
 
 
+def test_rows_are_a_table_with_the_cited_one_marked() -> None:
+    row = "Feed: Cattle mineral mix; Copper (mg/kg): 500 to 2,500"
+    html = document.page(DOCUMENT, row, ("What to do",), (row,), EN)
+    reader = check_harmless(html)
+    assert [t for t, _ in reader.tags if t in ("table", "th", "td")] == ["table", "th", "th", "td", "td", "td", "td"]
+    assert reader.marked == ["Cattle mineral mix", "500 to 2,500"]
+    assert html.count('<tr class="cited">') == 1
+    cell = document.page(DOCUMENT, row, ("What to do",), ("500 to 2,500",), EN)
+    assert Reader(cell).marked == ["500 to 2,500"]
+
+
 def test_a_reload_shows_exactly_what_was_shown() -> None:
     import json
 
-    conversation = Conversation((answered("a"), Exchange("b", draft="half", stopped=True)), (answered("c"),))
+    rated = replace(answered("a"), rating="up", options=Options("complex", "open", 8))
+    conversation = Conversation((rated, Exchange("b", draft="half", stopped=True)), "0123456789abcdef")
     again = Conversation.from_json(json.loads(json.dumps(conversation.to_json())))
     for before, after in zip(conversation.exchanges, again.exchanges, strict=True):
         assert views.exchange(0, before, EN, last=True) == views.exchange(0, after, EN, last=True)
     assert [turn.role for turn in again.turns()] == ["user", "assistant", "user", "assistant"]
-    assert len(again.previous) == 1
+    assert again.id == conversation.id
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
 def test_anything_in_the_browser_store_is_survived(raw: object) -> None:
-    wrapped = {"version": 1, "exchanges": [{"question": "q", "answer": raw}, raw], "previous": raw}
+    wrapped = {"version": 1, "exchanges": [{"question": "q", "answer": raw, "options": raw, "rating": raw}, raw], "id": raw}
     for stored in (raw, wrapped):
         for index, item in enumerate(Conversation.from_json(stored).exchanges):
             check_harmless(views.exchange(index, item, EN, last=True))

@@ -123,11 +123,16 @@ class ScriptedPipeline:
     pause: float = 0.015
     closed: int = 0
     asked: list[tuple[str, tuple[Turn, ...]]] = field(default_factory=list)
+    settings: Settings = field(default_factory=lambda: Settings.load(profile="cpu"))
+    gate: Any = None
+    with_options: list[tuple[str, int, float]] = field(default_factory=list)  # route, passages, line of the gate, per question
 
     def stream(
         self, question: str, history: Sequence[Turn], *, cancelled: Callable[[], bool] = lambda: False, route: str = "auto"
     ) -> Iterator[Event]:
         self.asked.append((question, tuple(history)))
+        line = getattr(self.gate, "threshold", self.settings.refusal_threshold)
+        self.with_options.append((route, self.settings.top_k, line))
         if "fail" in question:
             raise RuntimeError("/srv/secret/path is broken")
         finished = False

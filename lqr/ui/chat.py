@@ -1,189 +1,209 @@
-"""The chat page: components, and what happens on each click. Rendering is in ``views`` and ``document``.
+"""The chat page: components, and what happens on each click. Rendering is in ``views``, ``panels`` and ``document``.
 
 The server keeps no conversation. The browser sends its own with each question (``gr.BrowserState``); the only thing a
-session owns here is the answer under way, so that Stop can reach it; it is let go when the answer is settled.
+session owns here is the answer under way (``session``). What a reader does reaches the server as an event of the page's
+own script (``assets/page.js``), so that the script alone decides what may be asked while an answer is being written.
 """
 
 from __future__ import annotations
 
 import logging
 import secrets
-import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import gradio as gr
 
 from lqr.errors import Cancelled, LqrError
+from lqr.service.sessions import Sessions
 from lqr.types import Answer, Event, Progress, TextDelta
-from lqr.ui import document, endpoints, views
-from lqr.ui.exchange import MAX_SHOWN, Conversation, Exchange
+from lqr.ui import document, endpoints, export, feedback, panels, views
+from lqr.ui.exchange import MAX_SHOWN, RATINGS, Conversation, Exchange
+from lqr.ui.feedback import Recorder
+from lqr.ui.library import Library
 from lqr.ui.markup import escape
-from lqr.ui.texts import Texts, choose, component_texts
+from lqr.ui.models_tab import ModelsTab
+from lqr.ui.options import Options
+from lqr.ui.search_tab import SearchTab
+from lqr.ui.session import Live, Session
+from lqr.ui.texts import ASSETS, Texts, choose, component_texts
 
 if TYPE_CHECKING:
     from lqr.app import Application
 
 log = logging.getLogger(__name__)
-ASSETS = Path(__file__).parent / "assets"
 STEP = 0.04  # seconds between two updates of a streaming answer: as fast as an eye follows, no faster
 # Gradio encrypts its browser storage and makes a new key at every start unless given one; a conversation must outlive that.
 # It protects nothing: the text never leaves the reader's own browser except in the reader's own questions.
 STORAGE = {"storage_key": "lqr-conversation", "secret": "kept-in-the-browser"}
 Update = dict[Any, Any]
-
-
-@dataclass(eq=False)
-class Live:
-    """The answer under way in one session: what Stop needs of it."""
-
-    before: Conversation
-    exchange: Exchange
-    cancelled: threading.Event = field(default_factory=threading.Event)
-    done: bool = False
+ApplicationOf = Callable[[gr.Request], "Application"]
 
 
 class ChatPage:
-    """Builds the page for one application and answers its events."""
+    """Builds the page for one application and answers its events.
 
-    def __init__(self, application: Application) -> None:
-        self.app = application
+    Args:
+        application: what every visitor asks.
+        application_of: the application of one visitor, whose own documents it may hold besides.
+        recorder: where thumbs go; None shows none.
+        tabs: label and builder of the tabs beside the chat; a builder is called inside its tab.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        application_of: ApplicationOf | None = None,
+        recorder: Recorder | None = None,
+        tabs: Sequence[tuple[Any, Callable[[], None]]] = (),
+    ) -> None:
+        self.app, self.tabs = application, tabs
+        self.app_of: ApplicationOf = application_of or (lambda request: application)
+        self.recorder = recorder
 
     def build(self) -> gr.Blocks:
         """The Gradio app, ready to be launched with ``theme.launch_options()``."""
         profile, words = self.app.profile, component_texts()
         with gr.Blocks(title=profile.title or profile.name, analytics_enabled=False, fill_width=True) as blocks:
-            self.saved = gr.BrowserState(None, **STORAGE)
-            self.live = gr.State(None)
-            self.editing = gr.State(False)
             with gr.Row(elem_id="top"):
+                gr.Button(words("conversations"), elem_id="open-drawer", size="sm", scale=0)
                 gr.HTML(f"<h1>{escape(profile.title or profile.name)}</h1>", elem_id="title", apply_default_css=False)
-                new = gr.Button(words("new"), elem_id="new", size="sm", scale=0)
-            self.page = gr.HTML(
-                {}, html_template=_LOG, js_on_load=_asset("page.js"), elem_id="page", apply_default_css=False, container=False
-            )
-            with gr.Column(elem_id="composer"):
-                with gr.Row(elem_id="editing", visible=False) as self.notice:
-                    gr.Textbox(words("editing"), show_label=False, interactive=False, container=False, lines=1)
-                    cancel = gr.Button(words("cancel"), size="sm", scale=0)
-                self.waiting = gr.HTML("", elem_id="waiting", apply_default_css=False)
-                with gr.Row(elem_id="ask"):
-                    self.box = gr.Textbox(
-                        label=words("ask"),
-                        placeholder=words("placeholder"),
-                        lines=1,
-                        max_lines=8,
-                        container=False,
-                        scale=1,
-                        autofocus=True,
-                        elem_id="question",
-                        html_attributes=gr.InputHTMLAttributes(autocomplete="off"),
-                    )
-                    send = gr.Button(words("send"), variant="primary", elem_id="send", scale=0)
-                    stop = gr.Button(words("stop"), elem_id="stop", scale=0)
-                self.small_print = gr.HTML("", elem_id="small-print", apply_default_css=False)
-            self.viewer = gr.HTML(
-                "", html_template="<div></div>", js_on_load=_asset("viewer.js"), elem_id="viewer", apply_default_css=False
-            )
+                gr.Button(words("new"), elem_id="new", size="sm", scale=0)
             endpoints.add(self.app)  # first, so that no event of the page takes their names
-            self._connect(blocks, new, cancel, send, stop)
+            with gr.Tabs(elem_id="tabs"):
+                with gr.Tab(words("chat"), id="chat"):
+                    self.chat(blocks)
+                for label, fill in self.tabs:
+                    with gr.Tab(label):
+                        fill()
         blocks.queue(max_size=self.app.settings.queue_size)
         return blocks
 
-    def _connect(self, blocks: gr.Blocks, new: gr.Button, cancel: gr.Button, send: gr.Button, stop: gr.Button) -> None:
-        everything = [self.page, self.saved, self.live, self.box, self.editing, self.notice]
+    def chat(self, blocks: gr.Blocks) -> None:
+        """The chat itself, in the tab being built."""
+        words = component_texts()
+        self.saved = gr.BrowserState(None, **STORAGE)
+        self.session = gr.State(Session())
+        self.page = _html("page", "page.js", value={}, html_template=_LOG)
+        with gr.Column(elem_id="composer"):
+            self.waiting = gr.HTML("", elem_id="waiting", apply_default_css=False)
+            self.notice = gr.HTML("", elem_id="editing", apply_default_css=False)
+            with gr.Row(elem_id="ask"):
+                gr.Textbox(
+                    label=words("ask"),
+                    placeholder=words("placeholder"),
+                    lines=1,
+                    max_lines=8,
+                    container=False,
+                    scale=1,
+                    autofocus=True,
+                    elem_id="question",
+                    html_attributes=gr.InputHTMLAttributes(autocomplete="off"),
+                )
+                gr.Button(words("send"), variant="primary", elem_id="send", scale=0)
+                gr.Button(words("stop"), elem_id="stop", scale=0)
+            self.options = _html("options", "composer.js")
+            self.small_print = gr.HTML("", elem_id="small-print", apply_default_css=False)
+        self.viewer = _html("viewer", "viewer.js")
+        self.drawer = _html("drawer", "drawer.js")
+        self.parcel = _html("parcel", "parcel.js", value={})
+        self._connect(blocks)
+
+    def _connect(self, blocks: gr.Blocks) -> None:
         quick: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-        # "answers" is one line for page and API: as many at a time as the writer has slots.
-        slots = {"concurrency_id": endpoints.QUEUE, "concurrency_limit": self.app.settings.llm_slots}
-        asking = gr.on(
-            [self.box.submit, send.click, self.page.submit, self.page.retry],
+        asking = self.page.asked(
             self.ask,
-            [self.box, self.saved, self.editing],
-            everything,
+            [self.saved, self.session],
+            [self.page, self.saved],
             show_progress="full",
             show_progress_on=self.waiting,
-            trigger_mode="once",
+            trigger_mode="multiple",  # the script sees to it that there is one at a time; "once" loses one after a Stop
             api_visibility="private",
-            **slots,
+            concurrency_id=endpoints.QUEUE,  # one line for page and API: as many at a time as the writer has slots
+            concurrency_limit=self.app.settings.llm_slots,
         )
-        # Shown in the same place as the asking it ends: a question cancelled in the queue does not end its own display.
-        ending = {**quick, "show_progress": "full", "show_progress_on": self.waiting}
-        stop.click(self.stop, [self.saved, self.live], everything, cancels=[asking], **ending)
-        self.page.edit(self.edit, [self.saved], [self.box, self.editing, self.notice], **quick)
-        cancel.click(self.cancel_edit, None, [self.box, self.editing, self.notice], **quick)
-        self.page.select(self.open_document, [self.saved], [self.viewer], **quick)
-        self.page.undo(self.bring_back, [self.saved], everything, **quick)
-        new.click(self.new, [self.saved, self.live], everything, cancels=[asking], **ending)
-        blocks.load(self.restore, [self.saved], [self.page, self.small_print], **quick)
+        asking.failure(None, None, None, js="() => { window.lqr.failed(); return []; }", **quick)
+        self.page.halted(self.stop, [self.saved, self.session], [self.page, self.saved], **quick)
+        self.page.replaced(self.open_conversation, None, [self.page, self.saved], **quick)
+        self.page.opened(self.open_document, [self.saved], [self.viewer], **quick)
+        self.page.saving(self.save_file, [self.saved], [self.parcel], **quick)
+        self.page.rated(self.rate, [self.saved], [self.page, self.saved], **quick)
+        self.saved.change(None, [self.saved], None, js="(saved) => { window.lqr?.keep?.(saved); return []; }", **quick)
+        shown_at_once = [self.page, self.notice, self.options, self.drawer, self.small_print]
+        blocks.load(self.restore, [self.saved], shown_at_once, **quick)
 
     # What the page shows -------------------------------------------------------------------------------------------------
 
-    def _page(self, conversation: Conversation, texts: Texts, *, status: str = "", busy: bool = False) -> dict[str, Any]:
-        """The value that ``assets/page.js`` lays out: one piece of HTML per exchange, so that only changed ones are touched."""
+    def _page(self, conversation: Conversation, texts: Texts, *, status: str = "", busy: str = "") -> dict[str, Any]:
+        """The value that ``assets/page.js`` lays out: one piece of HTML per exchange, so that only changed ones are touched.
+
+        ``busy`` is the name of the answer under way, if there is one.
+        """
         exchanges = conversation.exchanges
         last = len(exchanges) - 1
+        rated = self.recorder is not None
         items = [
-            views.exchange(index, item, texts, last=index == last, busy=busy and index == last)
+            views.exchange(index, item, texts, last=index == last, busy=bool(busy) and index == last, rated=rated)
             for index, item in enumerate(exchanges)
         ]
         if not items:
             profile = self.app.profile
-            items = [
-                views.welcome(
-                    profile.title or profile.name,
-                    profile.description,
-                    profile.examples,
-                    texts,
-                    previous=bool(conversation.previous),
-                )
-            ]
+            items = [views.welcome(profile.title or profile.name, profile.description, profile.examples, texts)]
         empty = f"<h3>{escape(texts.sources)}</h3><p>{escape(texts.sources_empty)}</p>"
-        return {"items": items, "empty": empty, "status": status, "busy": busy, "ready": texts.ready, "language": texts.language}
+        # The number makes each value a change: the script waits for an answer to a Stop that changed nothing, too.
+        number = secrets.token_hex(4)
+        return {"items": items, "empty": empty, "status": status, "busy": busy, "not_sent": texts.not_sent, "number": number}
 
-    def _settled(self, conversation: Conversation, texts: Texts) -> Update:
-        return {self.page: self._page(conversation, texts), self.saved: conversation.to_json(), self.live: None}
+    def _settled(self, conversation: Conversation, texts: Texts, *, status: str = "") -> Update:
+        return {self.page: self._page(conversation, texts, status=status), self.saved: conversation.to_json()}
 
     def restore(self, saved: Any, request: gr.Request) -> Update:
         """The page as the browser left it."""
         texts = _texts(request)
         return {
             self.page: self._page(Conversation.from_json(saved), texts),
+            self.notice: panels.editing(texts),
+            self.options: panels.settings(texts, self.app.settings.top_k),
+            self.drawer: panels.drawer(texts),
             self.small_print: f"<p>{escape(texts.disclaimer)}</p>",
         }
 
     # Questions -----------------------------------------------------------------------------------------------------------
 
-    def ask(self, typed: str, saved: Any, editing: bool, event: gr.EventData, request: gr.Request) -> Iterator[Update]:
-        """Answer the typed question, a suggestion (``event`` carries its text), or the last question again (``retry``)."""
-        texts, conversation = _texts(request), Conversation.from_json(saved)
-        clicked = event._data if isinstance(event._data, dict) else {}
-        question = str(clicked.get("text") or typed or "")
-        again = bool(clicked.get("again")) and bool(conversation.exchanges)
-        if again:
-            question = conversation.exchanges[-1].question
-        before = replace(conversation, exchanges=conversation.exchanges[:-1]) if again or editing else conversation
-        live = Live(before, Exchange(question[:MAX_SHOWN]))
-        try:
-            yield {
-                self.page: self._page(_with(before, live.exchange), texts, status=texts.thinking, busy=True),
-                self.live: live,
-                self.editing: False,
-                self.notice: gr.update(visible=False),
-                **({} if clicked else {self.box: ""}),
-            }
-            yield from self._stream(live, question, texts)
-        finally:
-            live.done = True
-        yield self._settled(_with(before, live.exchange), texts)
+    def ask(self, saved: Any, session: Session, event: gr.EventData, request: gr.Request) -> Iterator[Update]:
+        """Answer a question. The event carries its ``text`` and ``name``, and how it is asked:
 
-    def _stream(self, live: Live, question: str, texts: Texts) -> Iterator[Update]:
-        status, shown = texts.thinking, 0.0
+        ``instead`` replaces the last exchange, ``alone`` leaves the conversation out, ``options`` see :class:`Options`.
+        """
+        texts, conversation, asked = _texts(request), Conversation.from_json(saved), _data(event)
+        question, name = str(asked.get("text") or ""), str(asked.get("name") or secrets.token_hex(8))[:64]
+        exchanges = conversation.exchanges[:-1] if asked.get("instead") else conversation.exchanges
+        before = Conversation(exchanges, conversation.id or secrets.token_hex(8))
+        live = Live(before, Exchange(question[:MAX_SHOWN], options=Options.from_json(asked.get("options"))))
+        if not question.strip() or not session.begin(name, live):
+            return
         try:
-            stream = self.app.pipeline.stream(question, live.before.turns(), cancelled=live.cancelled.is_set)
+            yield {self.page: self._page(_with(before, live.exchange), texts, status=texts.thinking, busy=name)}
+            history = Conversation() if asked.get("alone") else before
+            yield from self._stream(live, name, question, history, self.app_of(request), texts)
+            if live.settle():
+                status = texts.stopped if live.exchange.stopped else live.exchange.error or texts.ready
+                yield self._settled(_with(before, live.exchange), texts, status=status)
+        finally:
+            live.cancelled.set()
+            session.end(name)
+
+    def _stream(
+        self, live: Live, name: str, question: str, history: Conversation, application: Application, texts: Texts
+    ) -> Iterator[Update]:
+        status, shown, options = texts.thinking, 0.0, live.exchange.options
+        try:
+            pipeline = options.tuned(application.pipeline)
+            stream = pipeline.stream(question, history.turns(), cancelled=live.cancelled.is_set, route=options.route)
             # Closing passes a Stop (or a closed tab) on to the pipeline at once, not when the garbage collector comes round.
             with closing(cast("Generator[Event, None, None]", stream)) as events:
                 for event in events:
@@ -196,10 +216,10 @@ class ChatPage:
                         live.exchange = replace(live.exchange, draft=live.exchange.draft + event.text)
                         if time.monotonic() - shown < STEP:
                             continue
-                    elif isinstance(event, Progress):
+                    elif isinstance(event, Progress) and texts.language == "en":
                         status = event.detail or event.stage
                     shown = time.monotonic()
-                    yield {self.page: self._page(_with(live.before, live.exchange), texts, status=status, busy=True)}
+                    yield {self.page: self._page(_with(live.before, live.exchange), texts, status=status, busy=name)}
             raise LqrError("the pipeline ended without an answer")
         except Cancelled:
             live.exchange = replace(live.exchange, stopped=True)
@@ -207,60 +227,102 @@ class ChatPage:
             number = secrets.token_hex(4)
             log.exception("answer %s failed", number)
             live.exchange = replace(live.exchange, error=texts.failed.format(id=number))
-        finally:
-            live.cancelled.set()
 
-    def stop(self, saved: Any, live: Live | None, request: gr.Request) -> Update:
+    def stop(self, saved: Any, session: Session, event: gr.EventData, request: gr.Request) -> Update:
         """End the answer under way and keep what there is of it; a question still in the queue goes back unasked."""
         texts = _texts(request)
-        if live is None or live.done:
+        live = session.stop(str(_data(event).get("name") or ""))
+        if live is None:
             return self._settled(Conversation.from_json(saved), texts)
-        live.cancelled.set()
-        live.exchange = replace(live.exchange, stopped=live.exchange.answer is None)
-        return self._settled(_with(live.before, live.exchange), texts)
+        if not live.settle():
+            return {self.page: gr.skip(), self.saved: gr.skip()}  # it ended by itself just now, and has said so
+        stopped = replace(live.exchange, stopped=live.exchange.answer is None)
+        return self._settled(_with(live.before, stopped), texts, status=texts.stopped)
 
-    def edit(self, saved: Any) -> Update:
-        """Put the last question back into the box; the next one sent replaces it."""
-        exchanges = Conversation.from_json(saved).exchanges
-        if not exchanges:
-            return {self.editing: False}
-        return {self.box: exchanges[-1].question, self.editing: True, self.notice: gr.update(visible=True)}
+    # Conversations -------------------------------------------------------------------------------------------------------
 
-    def cancel_edit(self) -> Update:
-        """Leave the last question as it was."""
-        return {self.box: "", self.editing: False, self.notice: gr.update(visible=False)}
+    def open_conversation(self, event: gr.EventData, request: gr.Request) -> Update:
+        """Show the conversation that the event carries, out of the browser's store or out of a file; none: a new one."""
+        texts, raw = _texts(request), _data(event).get("conversation")
+        conversation = Conversation.from_json(raw)
+        if raw and not conversation.exchanges:
+            gr.Warning(texts.import_bad)
+            return {self.page: gr.skip(), self.saved: gr.skip()}
+        if conversation.exchanges and not conversation.id:
+            conversation = replace(conversation, id=secrets.token_hex(8))
+        return self._settled(conversation, texts)
 
-    def new(self, saved: Any, live: Live | None, request: gr.Request) -> Update:
-        """An empty page; the conversation so far is put aside, not thrown away."""
-        if live is not None:
-            live.cancelled.set()
-        conversation = Conversation.from_json(saved)
-        put_aside = conversation.exchanges or conversation.previous
-        settled = self._settled(Conversation(previous=put_aside), _texts(request))
-        return {**settled, **self.cancel_edit()}
-
-    def bring_back(self, saved: Any, request: gr.Request) -> Update:
-        """The conversation that :meth:`new` put aside."""
-        return self._settled(Conversation(Conversation.from_json(saved).previous), _texts(request))
+    def save_file(self, saved: Any, event: gr.EventData, request: gr.Request) -> Update:
+        """The conversation as a file for the browser to save (``kind`` is ``markdown`` or ``json``)."""
+        texts, asked, profile = _texts(request), _data(event), self.app.profile
+        kind, name = str(asked.get("kind")), str(asked.get("title") or "")
+        file = export.as_file(Conversation.from_json(saved), kind, profile.title or profile.name, name, texts)
+        return {self.parcel: {**file.to_json(), "number": secrets.token_hex(4)}}  # twice the same is a change all the same
 
     def open_document(self, saved: Any, event: gr.EventData, request: gr.Request) -> Update:
         """The whole document of a source, at the place that was cited."""
         texts = _texts(request)
-        source = _source(Conversation.from_json(saved), event._data)
+        source = _source(Conversation.from_json(saved), _data(event))
         if source is None:
             return {self.viewer: document.missing(texts)}
         try:
-            whole = self.app.store.document(str(source.get("document_id")))
+            whole = self.app_of(request).store.document(str(source.get("document_id")))
         except (LqrError, KeyError):
             log.info("document %r is gone", source.get("document_id"))
             return {self.viewer: document.missing(texts)}
         place = str(source.get("text", "")), source.get("section", ()), source.get("quotes", ())
         return {self.viewer: document.page(whole, *place, texts)}
 
+    def rate(self, saved: Any, event: gr.EventData, request: gr.Request) -> Update:
+        """Record a thumb with its reasons, and show it as given."""
+        texts, conversation, given = _texts(request), Conversation.from_json(saved), _data(event)
+        index, rating = given.get("exchange"), given.get("rating")
+        known = isinstance(index, int) and 0 <= index < len(conversation.exchanges) and rating in RATINGS
+        item = conversation.exchanges[cast(int, index)] if known else None
+        if self.recorder is None or item is None or item.answer is None:
+            return {self.page: gr.skip(), self.saved: gr.skip()}
+        chosen = given.get("reasons")
+        why = [name.removeprefix("bad_") for name in views.REASONS if isinstance(chosen, list) and name in chosen]
+        try:
+            self.recorder.record(feedback.entry(item.question, item.answer, str(rating), why, str(given.get("comment") or "")))
+        except (LqrError, ValueError):
+            log.exception("feedback was not kept")
+            return self._settled(conversation, texts, status=texts.feedback_lost)
+        exchanges = list(conversation.exchanges)
+        exchanges[cast(int, index)] = replace(item, rating=str(rating))
+        return self._settled(replace(conversation, exchanges=tuple(exchanges)), texts, status=texts.feedback_thanks)
+
 
 def build(application: Application) -> gr.Blocks:
-    """The page for ``application``."""
-    return ChatPage(application).build()
+    """The page for ``application``, with all its tabs."""
+    sessions, words = Sessions(application), component_texts()
+    own = Library(application, sessions)
+
+    def application_of(request: gr.Request) -> Application:
+        return sessions.application(request.session_hash)
+
+    tabs = [
+        (words("documents"), own.build),
+        (words("search_tab"), SearchTab(application_of).build),
+        (words("models"), ModelsTab(application).build),
+    ]
+    recorder = feedback.open_recorder(application.settings)
+    blocks = ChatPage(application, application_of=application_of, recorder=recorder, tabs=tabs).build()
+    with blocks:
+        blocks.unload(own.end)
+    return blocks
+
+
+def _html(name: str, script: str, *, value: Any = "", html_template: str = "<div></div>") -> gr.HTML:
+    """A part of the page that its own script fills."""
+    return gr.HTML(
+        value,
+        html_template=html_template,
+        js_on_load=(ASSETS / script).read_text(encoding="utf-8"),
+        elem_id=name,
+        apply_default_css=False,
+        container=False,
+    )
 
 
 def _with(before: Conversation, exchange: Exchange) -> Conversation:
@@ -271,10 +333,13 @@ def _texts(request: gr.Request) -> Texts:
     return choose(request.headers.get("accept-language"))
 
 
-def _source(conversation: Conversation, place: Any) -> dict[str, Any] | None:
+def _data(event: gr.EventData) -> Mapping[str, Any]:
+    """What the page's script sent; it may have been tampered with, so every value is checked where it is used."""
+    return event._data if isinstance(event._data, dict) else {}
+
+
+def _source(conversation: Conversation, place: Mapping[str, Any]) -> dict[str, Any] | None:
     """The source that a click names by its exchange and number."""
-    if not isinstance(place, dict):
-        return None
     index, number = place.get("exchange"), place.get("number")
     if not isinstance(index, int) or not 0 <= index < len(conversation.exchanges):
         return None
@@ -282,12 +347,8 @@ def _source(conversation: Conversation, place: Any) -> dict[str, Any] | None:
     return next((source for source in answer["sources"] if source["number"] == number), None) if answer else None
 
 
-def _asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")
-
-
 _LOG = """
-<main><div id="log" role="log" aria-live="off"></div></main>
+<div id="column"><div id="log" role="log" aria-live="off"></div></div>
 <aside id="empty"></aside>
 <p id="status" class="away" role="status" aria-live="polite"></p>
 """

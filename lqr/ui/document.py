@@ -5,11 +5,13 @@ Built from ``Document.blocks``; nothing of the original file's markup survives, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import groupby
 
 from lqr.types import Block, Document
 from lqr.ui import markup
 from lqr.ui.markup import escape
+from lqr.ui.tables import table
 from lqr.ui.texts import Texts
 
 
@@ -39,19 +41,39 @@ def page(document: Document, text: str, section: Sequence[str], quotes: Sequence
     """The document with its cited place marked (``.cited``; the first one is where the reader is taken)."""
     cited = cited_blocks(document, text, section)
     parts: list[str] = []
-    open_list = ""
     shown_page: int | None = None
-    for index, block in enumerate(document.blocks):
-        wrap = {"list_item": "ul", "table_row": "ul"}.get(block.kind, "")
-        if wrap != open_list or block.kind == "heading":
-            parts.append((f"</{open_list}>" if open_list else "") + (f"<{wrap}>" if wrap else ""))
-            open_list = wrap
-        if block.page is not None and block.page != shown_page and not wrap:
-            shown_page = block.page
-            parts.append(f'<p class="page">{escape(texts.page.format(page=block.page))}</p>')
-        parts.append(_block(block, index in cited, quotes))
-    parts.append(f"</{open_list}>" if open_list else "")
+    top = min((block.level for block in document.blocks if block.kind == "heading"), default=1)
+    for (kind, number), group in groupby(enumerate(document.blocks), key=lambda entry: (entry[1].kind, entry[1].page)):
+        entries = list(group)
+        if number is not None and number != shown_page:
+            shown_page = number
+            parts.append(f'<p class="page">{escape(texts.page.format(page=number))}</p>')
+        if kind == "table_row":
+            parts.append(_rows(entries, cited, quotes, texts))
+        else:
+            inner = "".join(_block(block, index in cited, quotes, top) for index, block in entries)
+            parts.append(f"<ul>{inner}</ul>" if kind == "list_item" else inner)
     return _frame(document.title, document.source, "".join(parts), texts)
+
+
+def _rows(entries: Sequence[tuple[int, Block]], cited: Collection[int], quotes: Sequence[str], texts: Texts) -> str:
+    """Rows that stand together, as the table they come from, the cited ones marked; as lines when it can't be told."""
+    found = table([block.text for _, block in entries])
+    if found is None:
+        return f"<ul>{''.join(_block(block, index in cited, quotes) for index, block in entries)}</ul>"
+    said = [_squeeze(quote) for quote in quotes]
+    head = "".join(f'<th scope="col">{escape(column)}</th>' if column else "<td></td>" for column in found.columns)
+    body = []
+    for (index, block), row in zip(entries, found.rows, strict=True):
+        here = index in cited
+        whole = here and any(_squeeze(block.text).rstrip(".") in quote for quote in said)
+        cells = [markup.highlight(cell, (cell,) if whole and cell else quotes) if here else escape(cell) for cell in row]
+        mark = ' class="cited"' if here else ""
+        body.append(f"<tr{mark}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    return (
+        f'<div class="table" tabindex="0" role="region" aria-label="{escape(texts.table)}"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
 
 
 def missing(texts: Texts) -> str:
@@ -66,12 +88,13 @@ def _frame(title: str, source: str, body: str, texts: Texts) -> str:
     )
 
 
-def _block(block: Block, cited: bool, quotes: Sequence[str]) -> str:
+def _block(block: Block, cited: bool, quotes: Sequence[str], top: int = 1) -> str:
+    """One block; a heading of level ``top``, the document's highest, stands just below its title."""
     names = [name for name, given in (("row", block.kind == "table_row"), ("cited", cited)) if given]
     mark = f' class="{" ".join(names)}"' if names else ""
     inner = markup.highlight(block.text, quotes) if cited else escape(block.text)
     if block.kind == "heading":
-        level = min(max(block.level, 1) + 2, 6)
+        level = min(max(block.level - top, 0) + 3, 6)
         return f"<h{level}>{inner}</h{level}>"
     if block.kind in ("list_item", "table_row"):
         return f"<li{mark}>{inner}</li>"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import gradio as gr
 
 from lqr.types import Answer, as_turns
+from lqr.ui.options import Options
 from lqr.ui.texts import EN
 
 if TYPE_CHECKING:
@@ -28,19 +29,29 @@ T = TypeVar("T")
 def add(application: Application) -> None:
     """Register both endpoints in the Blocks being built."""
 
-    def ask(question: str, history: list[dict[str, str]] | None = None) -> dict[str, Any]:
+    def ask(
+        question: str,
+        history: list[dict[str, str]] | None = None,
+        route: str = "auto",
+        strictness: str = "balanced",
+        passages: int = 0,
+    ) -> dict[str, Any]:
         """Answer a question from the documents, with the passages that every sentence stands on.
 
         Args:
             question: one question in plain words; a follow-up if there is a history
             history: the conversation so far, oldest first: [{"role": "user" or "assistant", "content": "..."}]
+            route: auto, simple (one look-up) or complex (two steps)
+            strictness: cautious (refuses more), balanced, or open (answers more, and misses the point more often)
+            passages: how many passages are read for the answer, 1 to 12; 0 as many as usual
 
         Returns:
             text (with [n] citations), claims, sources, refused, confidence, suggestions and trace
         """
         if not isinstance(question, str) or not _is_history(history):
             raise gr.Error('question must be text, and history a list of {"role": ..., "content": ...}', print_exception=False)
-        return _guarded(lambda: _answer(application, question, history or []))
+        options = Options.from_json({"route": route, "strictness": strictness, "passages": passages})
+        return _guarded(lambda: _answer(application, question, history or [], options))
 
     def search(query: str, limit: int = 10) -> list[dict[str, Any]]:
         """Find the passages of the documents nearest to a query, best first, without writing an answer.
@@ -60,8 +71,9 @@ def add(application: Application) -> None:
     gr.api(search, api_name="search", concurrency_id=QUEUE, concurrency_limit=application.settings.llm_slots)
 
 
-def _answer(application: Application, question: str, history: list[dict[str, str]]) -> dict[str, Any]:
-    for event in application.pipeline.stream(question, as_turns(history)):
+def _answer(application: Application, question: str, history: list[dict[str, str]], options: Options) -> dict[str, Any]:
+    pipeline = options.tuned(application.pipeline)
+    for event in pipeline.stream(question, as_turns(history), route=options.route):
         if isinstance(event, Answer):
             return event.to_dict()
     raise RuntimeError("the pipeline ended without an answer")

@@ -1,4 +1,4 @@
-"""A question and its answer as the browser keeps them.
+"""A question and its answer as the browser keeps them, in its storage and in a file to share.
 
 The browser is the only memory: the server holds a conversation no longer than one request. What comes back from there
 may have been edited or come from an older version, so it is checked; what does not fit is left out, never an error.
@@ -6,31 +6,46 @@ may have been edited or come from an older version, so it is checked; what does 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lqr.types import Turn
+from lqr.ui.options import Options
 
 VERSION = 1
-KEEP = 40  # exchanges; the browser's local storage holds some five megabytes
+KEEP = 40  # exchanges of a conversation; the browser's local storage holds some five megabytes
 MAX_SHOWN = 4000  # characters of a question that are kept and shown
+MAX_ANSWER = 40_000  # characters of an answer's text; ours are far shorter, a file's may not be
+RATINGS = ("up", "down")
+FIXED = ("small_talk", "meta", "unclear", "empty", "too_long")  # kinds of turn that no document answers
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """``answer`` is ``Answer.to_dict()``; without it there is a ``draft`` (stopped, or under way) or an ``error``."""
+    """``answer`` is ``Answer.to_dict()``; without it there is a ``draft`` (stopped, or under way) or an ``error``.
+
+    ``options`` is what the question was asked with, ``rating`` the reader's thumb: ``up``, ``down`` or empty.
+    """
 
     question: str
     answer: Mapping[str, Any] | None = None
     draft: str = ""
     stopped: bool = False
     error: str = ""
+    options: Options = field(default_factory=Options)
+    rating: str = ""
 
     @property
     def text(self) -> str:
         """What was answered, as plain text."""
         return str(self.answer["text"]) if self.answer else self.draft
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the answer is a fixed reply (a greeting returned), about which the documents say nothing."""
+        return bool(self.answer) and (self.answer or {})["trace"].get("turn_kind") in FIXED
 
     def to_json(self) -> dict[str, Any]:
         """The form that the browser stores."""
@@ -40,30 +55,31 @@ class Exchange:
             "draft": self.draft,
             "stopped": self.stopped,
             "error": self.error,
+            "options": self.options.to_json(),
+            "rating": self.rating,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The exchanges on the page, and those put aside by "New conversation"."""
+    """The exchanges on the page. ``id`` is the browser's own name for it; it opens nothing on the server."""
 
     exchanges: tuple[Exchange, ...] = ()
-    previous: tuple[Exchange, ...] = ()
+    id: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The form that the browser stores."""
-        return {
-            "version": VERSION,
-            "exchanges": [exchange.to_json() for exchange in self.exchanges[-KEEP:]],
-            "previous": [exchange.to_json() for exchange in self.previous[-KEEP:]],
-        }
+        exchanges = [exchange.to_json() for exchange in self.exchanges[-KEEP:]]
+        return {"kind": "lqr-conversation", "version": VERSION, "id": self.id, "exchanges": exchanges}
 
     @classmethod
     def from_json(cls, raw: Any) -> Conversation:
         """Read what the browser sent; anything that is not ours is an empty conversation."""
         if not isinstance(raw, Mapping) or raw.get("version") != VERSION:
             return cls()
-        return cls(_exchanges(raw.get("exchanges")), _exchanges(raw.get("previous")))
+        name = raw.get("id")
+        known = isinstance(name, str) and re.fullmatch("[0-9a-z]{8,32}", name)
+        return cls(_exchanges(raw.get("exchanges")), str(name) if known else "")
 
     def turns(self) -> tuple[Turn, ...]:
         """The conversation as the pipeline takes it; a question that got no answer is left out with it."""
@@ -85,18 +101,21 @@ def _exchange(raw: Any) -> Exchange | None:
     answer = raw.get("answer")
     if answer is not None and not is_answer(answer):
         return None
+    rating = raw.get("rating")
     return Exchange(
         question=raw["question"][:MAX_SHOWN],
         answer=answer,
-        draft=str(raw.get("draft") or ""),
+        draft=str(raw.get("draft") or "")[:MAX_ANSWER],
         stopped=bool(raw.get("stopped")),
-        error=str(raw.get("error") or ""),
+        error=str(raw.get("error") or "")[:MAX_SHOWN],
+        options=Options.from_json(raw.get("options")),
+        rating=rating if rating in RATINGS else "",
     )
 
 
 def is_answer(raw: Any) -> bool:
     """Whether ``raw`` has the shape of ``Answer.to_dict()`` as far as the page reads it."""
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("text"), str):
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("text"), str) or len(raw["text"]) > MAX_ANSWER:
         return False
     trace, confidence = raw.get("trace"), raw.get("confidence")
     lists = [raw.get("claims"), raw.get("sources"), raw.get("suggestions", [])]
@@ -104,7 +123,7 @@ def is_answer(raw: Any) -> bool:
         isinstance(trace, Mapping)
         and isinstance(confidence, Mapping)
         and all(isinstance(entry, list | tuple) for entry in lists)
-        and all(isinstance(claim, Mapping) for claim in raw["claims"])
+        and all(isinstance(claim, Mapping) and _lists_of_text(claim, "passages") for claim in raw["claims"])
         and all(isinstance(source, Mapping) and isinstance(source.get("number"), int) for source in raw["sources"])
         and all(_lists_of_text(source, "section", "quotes", "references") for source in raw["sources"])
         and isinstance(trace.get("seconds", {}), Mapping)

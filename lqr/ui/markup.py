@@ -18,17 +18,23 @@ from lqr.ui.texts import Texts
 _UNSAFE = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff\ud800-\udfff]")
 _CITATION = re.compile(r"\[(\d{1,3})\]")
 _CITATIONS = re.compile(r"(?:\s*\[\d{1,3}\])*[.!?。]?(?:\s*\[\d{1,3}\])*")
+_SUPPORTS = ("quoted", "supported", "partial", "unsupported")
 _ITEM = re.compile(r"\s*(?:[-*•]|(\d{1,2})[.)])\s+")
 
 
+def plain_text(text: object) -> str:
+    """Text without bidi overrides and control characters."""
+    return _UNSAFE.sub("", str(text))
+
+
 def escape(text: object) -> str:
-    """Text for an element's content or a quoted attribute; bidi overrides and control characters are dropped."""
-    return html.escape(_UNSAFE.sub("", str(text)), quote=True)
+    """Text for an element's content or a quoted attribute."""
+    return html.escape(plain_text(text), quote=True)
 
 
 def web_address(url: object) -> str | None:
     """``url`` escaped for an ``href``, or None unless it is plain http(s)."""
-    text = _UNSAFE.sub("", str(url or "")).strip()
+    text = plain_text(url or "").strip()
     return escape(text) if re.match(r"https?://[^\s]+$", text, re.IGNORECASE) else None
 
 
@@ -42,7 +48,7 @@ def answer(text: str, claims: Sequence[Mapping[str, Any]], numbers: Collection[i
     """An answer's text as HTML.
 
     Args:
-        claims: those whose support is ``partial`` or ``unsupported`` get a mark after their citations.
+        claims: each gets a mark after its citations that says how it is supported; doubt is said in words.
         numbers: the sources there are; ``[n]`` of another number stays text.
         prefix: of the source cards' ids: ``[2]`` links to ``#<prefix>2``. Without one (a draft, whose sources are not
             settled yet) the number is shown but is no link.
@@ -88,16 +94,20 @@ def answer(text: str, claims: Sequence[Mapping[str, Any]], numbers: Collection[i
 
 
 def _marks(text: str, claims: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
-    """Where in ``text`` a doubtful claim ends (after its citations), and the claim."""
+    """Where in ``text`` each claim ends (after its citations), and the claim."""
     found: dict[int, Mapping[str, Any]] = {}
+    after = 0
     for claim in claims:
         bare = _CITATION.sub("", str(claim.get("text", ""))).strip().rstrip(".!?。").strip()
-        if claim.get("support") not in ("partial", "unsupported") or not bare:
+        if claim.get("support") not in _SUPPORTS or not bare:
             continue
-        place = text.find(bare)
+        place = text.find(bare, after)
+        if place < 0:
+            place = text.find(bare)
         if place >= 0:
             tail = _CITATIONS.match(text, place + len(bare))
-            found[tail.end() if tail else place + len(bare)] = claim
+            after = tail.end() if tail else place + len(bare)
+            found[after] = claim
     return found
 
 
@@ -128,9 +138,22 @@ def _inline(
             out.append(escape(line[left:right].rstrip() if right in citations else line[left:right]))
         claim = marks.get(start + right)
         if claim is not None:
-            word = texts.partial if claim.get("support") == "partial" else texts.unsupported
-            out.append(f' <span class="doubt" title="{escape(claim.get("note", ""))}">{escape(word)}</span>')
+            out.append(_support(str(claim["support"]), claim.get("note") or "", texts))
     return "".join(out)
+
+
+def _support(support: str, note: object, texts: Texts) -> str:
+    """The mark of one claim: a small sign where it stands firmly, words where it does not."""
+    word = escape(getattr(texts, support))
+    if support in ("partial", "unsupported"):
+        return f' <span class="doubt" title="{escape(note)}">{word}</span>'
+    title = escape(f"{getattr(texts, support)}: {note}" if note else getattr(texts, support))
+    return f'<span class="support" role="img" data-support="{support}" title="{title}" aria-label="{word}"></span>'
+
+
+def details(name: str, summary: str, body: str) -> str:
+    """A part that unfolds; ``body`` is HTML, ``summary`` is text."""
+    return f'<details class="{name}"><summary>{escape(summary)}</summary>{body}</details>'
 
 
 def highlight(text: str, quotes: Iterable[str]) -> str:

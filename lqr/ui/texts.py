@@ -1,4 +1,4 @@
-"""Every sentence the page itself says, in each of its languages.
+"""Every sentence the page itself says: English here, the other languages in ``assets/<language>.json``.
 
 Components take theirs through ``gr.I18n``; what the server renders takes a :class:`Texts`, chosen from the browser's
 ``Accept-Language``. Knows nothing of answers; the documents' own words are not translated here.
@@ -6,182 +6,207 @@ Components take theirs through ``gr.I18n``; what the server renders takes a :cla
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+
+ASSETS = Path(__file__).parent / "assets"
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """One language. Names in braces are filled in with ``str.format``."""
+    """One language; the defaults are English. Names in braces are filled in with ``str.format``."""
 
-    language: str
-    new: str
-    ask: str
-    placeholder: str
-    send: str
-    stop: str
-    disclaimer: str
-    try_one: str
-    bring_back: str
-    you: str
-    answer: str
-    sources: str
-    sources_empty: str
-    no_sources: str
-    source: str
-    page: str
-    open_document: str
-    references: str
-    web: str
-    back: str
-    document: str
-    document_gone: str
-    thinking: str
-    ready: str
-    stopped: str
-    failed: str
-    copy: str
-    copied: str
-    retry: str
-    edit: str
-    editing: str
-    cancel: str
-    suggestions: str
-    rich: str
-    thin: str
-    none: str
-    partial: str
-    unsupported: str
-    how: str
-    route: str
-    route_simple: str
-    route_complex: str
-    probability: str
-    standalone: str
-    sub_questions: str
-    queries: str
-    kept: str
-    dropped: str
-    nothing: str
-    writer: str
-    seconds: str
-    checks: str
-    checks_text: str
+    language: str = "en"
+    # The frame of the page
+    chat: str = "Chat"
+    new: str = "New conversation"
+    ask: str = "Your question"
+    placeholder: str = "Ask the documents"
+    send: str = "Ask"
+    stop: str = "Stop"
+    disclaimer: str = "Answers quote these documents. They can miss things; a vet or agronomist on the spot knows more."
+    try_one: str = "For example"
+    you: str = "You asked"
+    answer: str = "Answer"
+    thinking: str = "Reading your question"
+    ready: str = "The answer is ready."
+    stopped: str = "Stopped before the end."
+    failed: str = "Something went wrong here, not with your question. Please try again; if it stays, report number {id}."
+    not_sent: str = "The question was not sent. Please try again."
+    copy: str = "Copy"
+    copied: str = "Copied"
+    retry: str = "Try again"
+    edit: str = "Edit"
+    editing: str = "You are editing your last question; its answer will be replaced."
+    cancel: str = "Cancel"
+    suggestions: str = "You could ask next"
+    # Sources and documents
+    sources: str = "Sources"
+    sources_empty: str = "The passages that an answer stands on will appear here, with the sentence that supports it marked."
+    no_sources: str = "This answer cites no document."
+    source: str = "Source {number}"
+    page: str = "page {page}"
+    open_document: str = "Open the document"
+    references: str = "The document draws on"
+    web: str = "Web page"
+    back: str = "Back to the sources"
+    document: str = "Document"
+    document_gone: str = "This document is no longer in the collection."
+    table: str = "Table"
+    # Confidence, and how each sentence is supported
+    rich: str = "Well covered"
+    thin: str = "Thinly covered"
+    none: str = "Not in the documents"
+    passage_count: str = "{n} passage(s)"
+    document_count: str = "{n} document(s)"
+    stands_on: str = "stands on {passages} from {documents}"
+    because_refused: str = "no passage answers this"
+    because_doubt: str = "{n} sentence(s) only partly supported"
+    because_half: str = "the question has two parts and one passage must serve both"
+    because_loose: str = "they answer it only loosely"
+    quoted: str = "quoted word for word"
+    supported: str = "supported by its source"
+    partial: str = "partly supported"
+    unsupported: str = "not supported"
+    claims: str = "Sentences"
+    # How it was answered
+    how: str = "How this was answered"
+    standalone: str = "Understood as"
+    standalone_ask: str = "Ask this instead"
+    standalone_help: str = "Change it if it was misunderstood; it is then asked without the earlier conversation."
+    route: str = "Kind of question"
+    route_simple: str = "One look-up"
+    route_complex: str = "Two steps"
+    why_simple: str = "The question asks for one thing, so looking once was enough."
+    why_complex: str = "The question needs two facts, so each was looked up on its own, the second with what the first one found."
+    why_whole: str = "The question seemed to need more than one fact but could not be split, so it was searched for as a whole."
+    why_set: str = "You chose this in the settings."
+    sub_questions: str = "Split into"
+    queries: str = "Searched for"
+    kept: str = "Passages used"
+    dropped: str = "Passages left out"
+    nothing: str = "none"
+    show: str = "Show"
+    checks: str = "Checks"
+    checks_text: str = "citations removed: {citations}; sentences replaced: {claims}"
+    asked_with: str = "Asked with"
+    numbers: str = "The numbers behind it"
+    probability: str = "Probability of two steps"
+    reason: str = "Reason"
+    writer: str = "Written by"
+    seconds: str = "Seconds"
+    # Settings of the next question
+    settings: str = "How to answer"
+    settings_note: str = "These hold for your next questions, in this browser only."
+    set_route: str = "Looking things up"
+    auto: str = "Decide for me"
+    auto_help: str = "Simple questions are looked up once, others in two steps."
+    simple: str = "Once"
+    simple_help: str = "Fastest. May miss half of a question that needs two facts."
+    complex: str = "In two steps"
+    complex_help: str = "Slower. Finds facts that depend on another one; may wander on a plain question."
+    set_strictness: str = "When unsure"
+    cautious: str = "Rather refuse"
+    cautious_help: str = "Fewer answers, and fewer that miss the point."
+    balanced: str = "Balanced"
+    balanced_help: str = "The usual line between answering and refusing."
+    open: str = "Rather answer"
+    open_help: str = "More answers, and more that miss the point: check the sources."
+    set_passages: str = "Passages read for an answer"
+    passages_help: str = "Fewer make a short answer from the best places; more make a longer one that may stray."
+    reset: str = "Usual settings"
+    # Conversations kept in the browser
+    conversations: str = "Conversations"
+    conversations_note: str = "They are kept in this browser, not on the server."
+    conversations_none: str = "None yet."
+    conversations_unfound: str = "No conversation holds these words."
+    search: str = "Search conversations"
+    rename: str = "Rename"
+    delete: str = "Delete"
+    delete_sure: str = "Delete for good"
+    close: str = "Close"
+    storage_full: str = "The browser's storage is full; the oldest conversation was removed."
+    export: str = "Save or share this conversation"
+    export_note: str = "A file can be opened again here by whoever you give it to; nothing is put on a server."
+    export_markdown: str = "Markdown"
+    export_json: str = "File to share (JSON)"
+    export_print: str = "Print or PDF"
+    import_file: str = "Open a shared file"
+    import_bad: str = "This file holds no conversation of this page."
+    exported: str = "Saved from {title}"
+    # Thumbs
+    good: str = "Good answer"
+    bad: str = "Bad answer"
+    bad_why: str = "What is wrong with it?"
+    bad_wrong: str = "It is wrong"
+    bad_missing: str = "Something is missing"
+    bad_beside: str = "It is beside the point"
+    bad_source: str = "The source does not say so"
+    bad_refused: str = "It should have answered"
+    bad_comment: str = "In your words (optional)"
+    feedback_note: str = "Question, answer and what you say here are kept by whoever runs this page."
+    feedback_send: str = "Send"
+    feedback_thanks: str = "Thank you, it was noted."
+    feedback_lost: str = "It could not be saved."
+    # The tabs beside the chat
+    documents: str = "Documents"
+    search_tab: str = "Search"
+    models: str = "Models"
+    library_lead: str = "Add files of your own and ask about them in the chat."
+    library_private: str = "Only you see them. They are dropped when you close or reload the page, or leave it for {minutes} min."
+    library_room: str = "PDF, Word, Excel, CSV, text, HTML, JSON: {files} files, {megabytes} MB, {passages} passages at most."
+    library_off: str = "Documents of your own can't be added here."
+    upload: str = "Your files"
+    scope: str = "Answer from"
+    scope_both: str = "The library and my documents"
+    scope_own: str = "My documents only"
+    scope_library: str = "The library only"
+    library_which: str = "Library to ask"
+    library_unopened: str = "This library can't be opened just now."
+    library_yours: str = "Your documents"
+    library_none: str = "You have added none yet."
+    name: str = "Name"
+    size: str = "Size"
+    passages: str = "Passages"
+    remove: str = "Remove"
+    remove_it: str = "Remove {name}"
+    removed: str = "{name} was removed."
+    upload_waiting: str = "waiting"
+    upload_reading: str = "being read"
+    upload_pages: str = "page {done} of {total}"
+    upload_indexing: str = "passage {done} of {total}"
+    upload_ready: str = "ready"
+    upload_failed: str = "not added"
+    upload_cut: str = "Left out: {what}"
+    search_lead: str = "See what each way of searching finds, without an answer being written."
+    search_for: str = "Search for"
+    search_go: str = "Search"
+    search_bm25: str = "By words (BM25)"
+    search_dense: str = "By meaning (vectors)"
+    search_hybrid: str = "Both, fused"
+    search_graph: str = "Reached by the graph"
+    search_none: str = "Nothing found."
+    score: str = "score {score}"
+    models_lead: str = "The trained models that ship with this program, and how they were measured."
+    models_none: str = "No trained model is installed; rules take their places."
+    card: str = "Model card"
+    evaluation: str = "Evaluation"
+    benchmarks: str = "Results of benchmarks"
 
 
-EN = Texts(
-    language="en",
-    new="New conversation",
-    ask="Your question",
-    placeholder="Ask the documents",
-    send="Ask",
-    stop="Stop",
-    disclaimer="Answers quote these documents and can miss things. Your vet or adviser decides.",
-    try_one="For example",
-    bring_back="Back to the last conversation",
-    you="You asked",
-    answer="Answer",
-    sources="Sources",
-    sources_empty="The passages that an answer stands on will appear here, with the sentence that supports it marked.",
-    no_sources="This answer cites no document.",
-    source="Source {number}",
-    page="page {page}",
-    open_document="Open the document",
-    references="The document draws on",
-    web="Web page",
-    back="Back to the sources",
-    document="Document",
-    document_gone="This document is no longer in the collection.",
-    thinking="Reading your question",
-    ready="The answer is ready.",
-    stopped="Stopped before the end.",
-    failed="Something went wrong here, not with your question. Please try again; if it stays, report number {id}.",
-    copy="Copy",
-    copied="Copied",
-    retry="Try again",
-    edit="Edit",
-    editing="You are editing your last question; its answer will be replaced.",
-    cancel="Cancel",
-    suggestions="You could ask next",
-    rich="Well covered",
-    thin="Thinly covered",
-    none="Not in the documents",
-    partial="partly supported",
-    unsupported="not supported",
-    how="How this was answered",
-    route="Kind of question",
-    route_simple="simple: one look-up",
-    route_complex="complex: two steps",
-    probability="probability of complex {probability}",
-    standalone="Understood as",
-    sub_questions="Split into",
-    queries="Searched for",
-    kept="Passages kept",
-    dropped="Passages dropped",
-    nothing="none",
-    writer="Written by",
-    seconds="Seconds",
-    checks="Checks",
-    checks_text="citations removed: {citations}; sentences replaced: {claims}",
-)
+EN = Texts()
 
-ZH = Texts(
-    language="zh",
-    new="新对话",
-    ask="您的问题",
-    placeholder="向资料提问",
-    send="提问",
-    stop="停止",
-    disclaimer="回答引用这些资料，可能有遗漏；请以兽医或农技人员的意见为准。",
-    try_one="例如",
-    bring_back="回到上一次对话",
-    you="您的提问",
-    answer="回答",
-    sources="来源",
-    sources_empty="回答所依据的段落会显示在这里，支持它的句子会标出。",
-    no_sources="这个回答没有引用文献。",
-    source="来源 {number}",
-    page="第 {page} 页",
-    open_document="打开文献",
-    references="文献依据",
-    web="网页",
-    back="返回来源",
-    document="文献",
-    document_gone="这份文献已不在资料库中。",
-    thinking="正在阅读您的问题",
-    ready="回答已完成。",
-    stopped="已中途停止。",
-    failed="这里出了错，与您的问题无关。请重试；如仍然出错，请报告编号 {id}。",
-    copy="复制",
-    copied="已复制",
-    retry="重新回答",
-    edit="修改",
-    editing="您正在修改上一个问题；它的回答会被替换。",
-    cancel="取消",
-    suggestions="接着可以问",
-    rich="资料充分",
-    thin="资料较少",
-    none="资料中没有",
-    partial="部分有依据",
-    unsupported="没有依据",
-    how="这个回答是怎么来的",
-    route="问题类型",
-    route_simple="简单：查找一次",
-    route_complex="复杂：分两步",
-    probability="复杂的概率 {probability}",
-    standalone="理解为",
-    sub_questions="拆分为",
-    queries="检索词",
-    kept="保留的段落",
-    dropped="舍去的段落",
-    nothing="无",
-    writer="撰写",
-    seconds="用时（秒）",
-    checks="核对",
-    checks_text="删去 {citations} 处引用，替换 {claims} 个句子",
-)
 
-LANGUAGES = {"en": EN, "zh": ZH}
+def _read() -> Mapping[str, Texts]:
+    files = sorted(ASSETS.glob("[a-z][a-z].json"))
+    return MappingProxyType({"en": EN} | {path.stem: Texts(**json.loads(path.read_text(encoding="utf-8"))) for path in files})
+
+
+LANGUAGES = _read()
 
 
 def choose(accept_language: str | None) -> Texts:

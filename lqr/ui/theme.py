@@ -1,18 +1,17 @@
-"""How the page looks: Gradio's theme with fonts the reader's own machine has, and our style sheet.
+"""How the page looks: Gradio's theme with fonts the reader's own machine has, and our style sheets.
 
 Nothing is fetched from another host, so the page works without a network and tells no one that it was opened.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from lqr.ui.texts import component_texts
+from lqr.ui.texts import ASSETS, component_texts
 
-STYLE = Path(__file__).parent / "assets" / "page.css"
+STYLES = ("page.css", "panels.css", "tabs.css")
 SANS = (
     "system-ui",
     "-apple-system",
@@ -42,7 +41,7 @@ def launch_options() -> dict[str, Any]:
     """Keyword arguments for ``Blocks.launch`` that belong to the page rather than to the host."""
     return {
         "theme": theme(),
-        "css": STYLE.read_text(encoding="utf-8"),
+        "css": "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES),
         "i18n": component_texts(),
         "footer_links": [],
         "run_history": False,

@@ -26,12 +26,25 @@ def pipeline() -> ScriptedPipeline:
     return ScriptedPipeline()
 
 
-@pytest.fixture(scope="session")
-def address(pipeline: ScriptedPipeline) -> Iterator[str]:
-    """Where the page is served."""
-    from lqr.ui import chat, theme
+class Recorded(list[dict[str, Any]]):
+    """Feedback, kept in a list."""
 
-    blocks = chat.build(application(pipeline))
+    def record(self, entry: Any) -> None:
+        self.append(dict(entry))
+
+
+@pytest.fixture(scope="session")
+def recorded() -> Recorded:
+    return Recorded()
+
+
+@pytest.fixture(scope="session")
+def address(pipeline: ScriptedPipeline, recorded: Recorded) -> Iterator[str]:
+    """Where the page is served."""
+    from lqr.ui import theme
+    from lqr.ui.chat import ChatPage
+
+    blocks = ChatPage(application(pipeline), recorder=recorded).build()
     _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **theme.launch_options())
     yield url
     blocks.close()
@@ -57,7 +70,7 @@ def visit(chromium: Any, address: str) -> Iterator[Any]:
         context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-GB", **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)  # a busy machine is slow, not wrong
+        page.set_default_timeout(120_000)  # a busy machine is slow, not wrong
         page.on("console", lambda m: complaints.append(f"console: {m.text}") if m.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
         page.on("request", lambda r: complaints.append(f"request: {r.url}") if not _local(r.url, address) else None)

@@ -7,7 +7,7 @@ function close() {
   document.body.classList.remove("reading");
   frame.replaceChildren();
   props.value = ""; // so that opening the same place again is a change
-  window.lqrOpener?.focus({ preventScroll: true });
+  window.lqr?.opener?.focus({ preventScroll: true });
 }
 
 function open(html) {
