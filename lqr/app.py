@@ -8,21 +8,30 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lqr.blend import Blend
-from lqr.classifiers.complexity import RuleComplexity
+from lqr.classifiers.complexity import ComplexityModel, RuleComplexity, load_complexity
 from lqr.classifiers.relevance import CrossEncoderRelevance, RelevanceModel, RuleRelevance
+from lqr.classifiers.support import load_supports
+from lqr.classifiers.word_pieces import load_pieces
 from lqr.conversation import Rewriter
+from lqr.corpus.asked import FILE_NAME as ASKED
+from lqr.corpus.asked import asked_of, read_asked
 from lqr.corpus.ingest import ingest
 from lqr.corpus.profile import FILE_NAME, Profile, load_profile
+from lqr.corpus.rulebook import references
 from lqr.corpus.store import Store
+from lqr.decompose import load_decomposer
 from lqr.entities import EntityFinder
 from lqr.errors import StoreError
+from lqr.grounding.calibration import Calibration
 from lqr.grounding.refusal import Gate, load_weights
+from lqr.grounding.rules import RuleChecker
 from lqr.pipeline import Pipeline
 from lqr.retrieval.dense import Embedder, load_embedder
+from lqr.retrieval.index import AskedOf
 from lqr.retrieval.layered import LayeredRetrieval
 from lqr.retrieval.rerank import Reranker
 from lqr.retrieval.retriever import Retriever
@@ -50,6 +59,7 @@ class Application:
         """Release the store and a language model, if one is loaded."""
         if self.pipeline.model_writer is not None:
             self.pipeline.model_writer.model.close()
+        self.retriever.close()
         self.store.close()
 
 
@@ -66,7 +76,9 @@ def build(
     lines = list(settings.reasons)
     folder = collection_folder(settings, name)
     knowledge = settings.knowledge / name
-    profile = load_profile(knowledge if (knowledge / FILE_NAME).is_file() else folder)
+    profile = collection_profile(settings, name)
+    if profile.generator and settings.llm == "composer":
+        settings = replace(settings, llm=profile.generator)
     _limit_threads(settings)
     embedder = embedder or load_embedder(settings)
     lines.append(f"embedder {embedder.name}: {getattr(embedder, 'reason', 'given by the caller')}")
@@ -75,7 +87,11 @@ def build(
         opened.callback(store.close)
         if knowledge.is_dir():
             report = ingest(
-                [knowledge], store, (lambda p: progress("reading", p.done, p.total)) if progress else None, prune=True
+                [knowledge],
+                store,
+                (lambda p: progress("reading", p.done, p.total)) if progress else None,
+                prune=True,
+                rules=profile.rules,
             )
             if changed := report.added + report.replaced + report.removed:
                 lines.append(f"knowledge {name}: {changed} documents taken in or removed, {len(report.failed)} unreadable")
@@ -83,15 +99,27 @@ def build(
         elif store.count() == 0:
             raise StoreError(f"collection {name!r} is empty: run `lqr ingest PATH --collection {name}`, or name one that exists")
         retriever = Retriever.open(
-            store, embedder, settings, folder, (lambda done, total: progress("embedding", done, total)) if progress else None
+            store,
+            embedder,
+            settings,
+            folder,
+            (lambda done, total: progress("embedding", done, total)) if progress else None,
+            asked_of=_asked(knowledge / ASKED, store),
         )
         blend = Blend.load(settings.models / "relevance")
         relevance, why = _relevance(settings, retriever)
         lines.append(f"relevance {relevance.name}: {why}")
+        retriever.read_with(relevance.score_many)
         documents = store.documents()
         entities = EntityFinder(profile, [document.title for document in documents])
-        complexity = RuleComplexity(entities)
-        lines.append(f"complexity {complexity.name}: the rules of the paper, no model")
+        complexity: ComplexityModel
+        if profile.router == "rules":
+            complexity, why = RuleComplexity(entities), "the collection's profile asks for the rules"
+        else:
+            complexity, why = load_complexity(settings, entities)
+        lines.append(f"complexity {complexity.name}: {why}")
+        decomposer, why = load_decomposer(settings)
+        lines.append(f"decomposition: {why}")
         gate_weights = load_weights(settings.models / "gate")
         model = load_language_model(settings)
         if model:
@@ -110,12 +138,30 @@ def build(
             layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities),
             reranker=Reranker(relevance.score_many, retriever.signals, blend),
             composer=Composer(relevance.score_many, retriever.encode, blend),
-            gate=Gate(profile, retriever.rarity, tokenize, threshold=settings.refusal_threshold, weights=gate_weights),
+            gate=Gate(
+                profile,
+                retriever.rarity,
+                tokenize,
+                pieces=load_pieces(settings.models / "relevance"),
+                threshold=settings.refusal_threshold,
+                weights=gate_weights,
+            ),
             entities=entities,
-            model_writer=ModelWriter(model, prompt_tokens=settings.llm_prompt_tokens, max_tokens=settings.llm_max_tokens)
+            decomposer=decomposer,
+            model_writer=ModelWriter(
+                model,
+                prompt_tokens=settings.llm_prompt_tokens,
+                max_tokens=settings.llm_max_tokens,
+                supports=load_supports(settings.models / "support"),
+                prompt=profile.prompt,
+            )
             if model
             else None,
+            calibration=Calibration.load(settings.models / "gate"),
+            rules=RuleChecker(profile.rules, retriever.rule, retriever.company) if profile.rules else None,
         )
+        if profile.rules:
+            lines.append(f"cross-references: {references(store.all_passages())}")
         lines.append(f"passages {len(retriever)} of {len(documents)} documents in {name}")
         lines.append(f"ready in {time.perf_counter() - began:.1f} s")
         opened.pop_all()  # from here on Application.close() does it
@@ -131,6 +177,24 @@ def collection_folder(settings: Settings, name: str) -> Path:
     if not name or not all(c.isalnum() or c in "-_" for c in name):
         raise StoreError(f"collection name {name!r}: use letters, digits, - and _ only")
     return settings.home / "collections" / name
+
+
+def collection_profile(settings: Settings, name: str) -> Profile:
+    """The profile of collection ``name``: that of its folder of documents, else that beside its store, else the empty one.
+
+    Raises:
+        SettingsError: it is malformed.
+    """
+    knowledge = settings.knowledge / name
+    return load_profile(knowledge if (knowledge / FILE_NAME).is_file() else collection_folder(settings, name))
+
+
+def _asked(path: Path, store: Store) -> AskedOf | None:
+    """Gives the questions in the collection's ``asked.jsonl`` by passage, if it has one."""
+    if not path.is_file():
+        return None
+    questions = read_asked(path)
+    return lambda passages: asked_of(questions, passages, {info.id: info.source for info in store.documents()})
 
 
 def _relevance(settings: Settings, retriever: Retriever) -> tuple[RelevanceModel, str]:

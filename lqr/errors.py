@@ -31,5 +31,9 @@ class WriterError(LqrError):
     """A language model failed to load or to answer."""
 
 
+class HubError(LqrError):
+    """The Hugging Face Hub refused or broke off, or what goes there or came from there is not what it should be."""
+
+
 class Cancelled(LqrError):
     """The user stopped the answer."""

@@ -19,10 +19,13 @@ from lqr.classifiers.complexity import ComplexityModel
 from lqr.conversation import Rewriter
 from lqr.corpus.profile import Profile
 from lqr.corpus.store import Store
-from lqr.decompose import decompose
+from lqr.decompose import Decomposer
 from lqr.errors import Cancelled, WriterError
+from lqr.grounding.agreement import contradictions
+from lqr.grounding.calibration import Calibration, features_of
 from lqr.grounding.confidence import confidence
 from lqr.grounding.refusal import Gate, Verdict, conflict, out_of_scope
+from lqr.grounding.rules import RuleChecker, out_of_force, tempered
 from lqr.memory import release
 from lqr.replies import language_of, reply
 from lqr.retrieval.layered import LayeredRetrieval, Retrieved
@@ -91,6 +94,9 @@ class Pipeline:
     gate: Gate
     entities: Callable[[str], list[str]]
     model_writer: ModelWriter | None = None
+    calibration: Calibration | None = None
+    rules: RuleChecker | None = None  # of a rule book
+    decomposer: Decomposer = field(default_factory=Decomposer)  # rules only; build() gives it the trained model
 
     def ask(self, question: str, history: Sequence[Turn] = (), *, route: RouteSetting = "auto") -> Answer:
         """The answer, without the events on the way."""
@@ -132,7 +138,7 @@ class Pipeline:
         standalone = rewritten.standalone
         with run.timed("route"):
             decided = self._route(standalone, route)
-            parts = decompose(standalone, entities=self.entities) if decided.label == "complex" else None
+            parts = self.decomposer(standalone, entities=self.entities) if decided.label == "complex" else None
         run.trace = replace(run.trace, route=decided, decomposition=parts)
         _check(cancelled)
 
@@ -154,9 +160,15 @@ class Pipeline:
         _check(cancelled)
 
         with run.timed("gate"):
-            verdict = self.gate.judge(standalone, kept, composed.best, composed.part_scores, read.said, language_of(question))
+            cited = [passage_id for claim in composed.claims for passage_id in claim.passages]
+            verdict = self.gate.judge(
+                standalone, kept, composed.best, composed.part_scores, read.said, language_of(question), cited
+            )
+            if self.rules and (unheld := self.rules.unheld(standalone)):
+                verdict = Verdict(False, 0.02, "not_held", unheld)
         _check(cancelled)
-        run.trace = replace(run.trace, gate=dict(verdict.features or {}))
+        if verdict.features is not None:
+            run.trace = replace(run.trace, gate={**verdict.features, "probability": round(verdict.probability, 4)})
         if not verdict.answerable or not composed.claims:
             yield self._refusal(verdict, question, [*kept, *dropped], run)
             return
@@ -176,7 +188,20 @@ class Pipeline:
                     log.warning("%s failed: %s", self.model_writer.model.name, error)
                     written = replace(written, writer=f"composer ({self.model_writer.model.name} failed)")
             _check(cancelled)  # a model that was stopped leaves half a draft, which is no answer
+        if self.rules is not None:
+            written = self._with_rules_checked(self.rules, written, composed, kept)
         yield self._answer(written, verdict, kept, run, complex_question=bool(parts))
+
+    def _with_rules_checked(self, rules: RuleChecker, written: Written, composed: Composition, kept: Sequence[Hit]) -> Written:
+        """No wrongly cited rule is shown: the composed answer then stands. What a rule's status means for the reader is said."""
+        checked = rules.check(written.claims, kept)
+        if checked.wrong and written.claims != composed.claims:
+            why = f"composer ({written.writer} cited {checked.wrong[0].number} wrongly)"
+            written = Written(composed.text, composed.claims, why)
+        added = rules.exceptions(written.claims, kept)
+        checked = rules.check((*written.claims, *(claim for _, claim in added)), kept)
+        text = "\n\n".join((written.text, *(line for line, _ in added), *checked.notices))
+        return replace(written, text=text, claims=checked.claims)
 
     def _route(self, question: str, wanted: RouteSetting) -> Route:
         wanted = wanted if wanted != "auto" else self.settings.route
@@ -193,7 +218,10 @@ class Pipeline:
             kept, dropped = self._filter(question, found)
         with timed("compose"):
             composed = self.composer.compose(
-                question, found.parts, kept, allowed=lambda text: not conflict(self.profile, question, text)
+                question,
+                found.parts,
+                kept,
+                allowed=lambda text: not conflict(self.profile, question, text) and not (self.rules and self.rules.aside(text)),
             )
         headings = {hit.passage.id: hit.passage.heading for hit in kept}
         said = " ".join(f"{headings[claim.passages[0]]} {claim.text}" for claim in composed.claims)
@@ -220,16 +248,22 @@ class Pipeline:
         dropped: list[Hit] = []
         for passage_id in _take_turns(rankings):
             hit = scored[passage_id]
-            other = out_of_scope(self.profile, question, hit.passage)
+            other = self._barred(question, hit.passage)
             if other:
                 dropped.append(replace(hit, why=other))
             elif len(kept) < self.settings.top_k and (hit.score >= self.settings.relevance_threshold or len(kept) < 2):
                 kept.append(hit)
             else:
                 dropped.append(hit)
+        if self.rules is not None:
+            kept = self.rules.with_company(question, kept, scored, lambda passage: not self._barred(question, passage))
         beside = self._rows_beside(kept)
         rows = {hit.passage.id for hit in beside}
-        return [*kept, *beside], [hit for hit in dropped if hit.passage.id not in rows]
+        taken = rows | {hit.passage.id for hit in kept}
+        return [*kept, *beside], [hit for hit in dropped if hit.passage.id not in taken]
+
+    def _barred(self, question: str, passage: Passage) -> str:
+        return out_of_scope(self.profile, question, passage) or out_of_force(self.profile.rules, question, passage)
 
     def _rows_beside(self, kept: Sequence[Hit]) -> list[Hit]:
         """The other rows of the tables that kept rows stand in."""
@@ -255,6 +289,8 @@ class Pipeline:
             text = verdict.detail
         else:
             text = self.profile.text("refusal", language)
+            if verdict.why == "name":
+                text += f" {self.profile.text('name', language).format(name=verdict.detail)}"
             wrong = next((hit.why for hit in near[:3] if hit.why.startswith("about ")), "")
             if wrong:
                 text += f" ({wrong})"
@@ -293,12 +329,29 @@ class Pipeline:
             written.claims,
             sources,
             False,
-            confidence(verdict.probability, written.claims, kept, complex_question=complex_question),
+            self._confidence(written.claims, verdict, kept, complex_question),
             run.finished(
                 writer=written.writer, removed_citations=written.removed_citations, replaced_claims=written.replaced_claims
             ),
             suggest(related, used),
         )
+
+    def _confidence(self, claims: Sequence[Claim], verdict: Verdict, kept: Sequence[Hit], complex_question: bool) -> Confidence:
+        cited = len({passage_id for claim in claims for passage_id in claim.passages})
+        features = features_of(verdict.probability, verdict.features or {}, cited, complex_question)
+        sure = confidence(
+            verdict.probability,
+            claims,
+            kept,
+            complex_question=complex_question,
+            calibrated=self.calibration.probability(features) if self.calibration else None,
+            conflicts=contradictions(claims, kept),
+        )
+        if self.rules is None:
+            return sure
+        said = list(dict.fromkeys(passage_id for claim in claims for passage_id in claim.passages))
+        linked = [passage.id for i in said for passage, _, _ in self.retriever.company(i) if not passage.metadata.get("barred")]
+        return tempered(sure, [i for i in linked if i not in said], [hit.passage.id for hit in kept])
 
     def _metadata(self, document_id: str) -> Mapping[str, Any]:
         try:

@@ -16,6 +16,9 @@ from lqr.errors import SettingsError
 Profile = Literal["auto", "cpu", "gpu", "server"]
 RouteSetting = Literal["auto", "simple", "complex"]
 Precision = Literal["auto", "nf4", "bf16", "float32"]
+LogFormat = Literal["text", "json"]
+TraceSetting = Literal["off", "redacted", "full"]
+MetricsSetting = Literal["off", "local", "open"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -50,16 +53,32 @@ class Settings:
     top_k: int = 5  # passages the writer sees
     candidates: int = 20  # hits each retriever returns before fusion
     rrf_k: int = 60  # the constant of reciprocal rank fusion (Cormack et al. 2009)
+    graph: str = "embedded"  # embedded | bolt://host:7687/database: a server that holds a copy of the passage graph
     expand: int = 3  # first-step passages d_i that make second-step queries
     route: RouteSetting = "auto"
     relevance_threshold: float = 0.1  # of a probability: one passage in ten of those near the line helps
-    refusal_threshold: float = 0.42  # set on the dev half: about 7 % of what can be answered is refused
+    refusal_threshold: float = 0.38  # set on the dev half: 5 of 134 that can be answered are refused there, 10 at 0.42
 
     max_question_chars: int = 2000
     history_turns: int = 8
     host: str = "127.0.0.1"
     port: int = 7860
     queue_size: int = 64
+    answer_seconds: float = 120.0  # an answer that takes longer is ended, so that it keeps no slot from others
+    shutdown_seconds: float = 20.0  # how long answers under way may go on after a signal to stop
+    rate_per_minute: int = 60  # questions of one client address; 0 = no limit
+    rate_burst: int = 10  # of these, how many at once
+    trusted_proxies: int = 0  # reverse proxies in front that append to X-Forwarded-For; 0 = the header is not believed
+    log: LogFormat = "text"
+    metrics: MetricsSetting = "local"  # who may read /metrics: nobody, this machine, everybody
+    traces: TraceSetting = "off"  # whole questions and answers in LQR_HOME/traces, for debugging
+    traces_days: int = 14  # how long they are kept
+    feedback: str = "off"  # off: no thumbs are shown | local | OWNER/NAME, a data set on the Hub
+    upload_files: int = 20  # own documents of one visitor; 0 = nobody may add any
+    upload_megabytes: int = 40  # of one visitor, together
+    upload_passages: int = 3000  # of one visitor, together; two cores embed about 2,500 a minute
+    upload_minutes: int = 60  # own documents that were not used for so long are dropped
+    upload_sessions: int = 50  # visitors who have documents of their own at the same time
 
     reasons: tuple[str, ...] = ()  # filled by resolve(); not a setting
 
@@ -101,6 +120,9 @@ class Settings:
             raise SettingsError(f"LQR_ROUTE is {self.route!r}; it may be {', '.join(get_args(RouteSetting))}")
         if self.llm_precision not in get_args(Precision):
             raise SettingsError(f"LQR_LLM_PRECISION is {self.llm_precision!r}; it may be {', '.join(get_args(Precision))}")
+        for name, choices in (("log", LogFormat), ("traces", TraceSetting), ("metrics", MetricsSetting)):
+            if getattr(self, name) not in get_args(choices):
+                raise SettingsError(f"LQR_{name.upper()} is {getattr(self, name)!r}; it may be {', '.join(get_args(choices))}")
         for name, low, high in _RANGES:
             value = getattr(self, name)
             if not low <= value <= high:
@@ -125,7 +147,7 @@ class Settings:
 
 
 # Read where it is used and never stored: a Settings object is logged and written into result files.
-_SECRETS = frozenset({"LQR_LLM_KEY"})
+_SECRETS = frozenset({"LQR_LLM_KEY", "LQR_AUTH", "LQR_GRAPH_USER", "LQR_GRAPH_KEY"})
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
     ("llm_slots", 1, 64),
@@ -144,6 +166,17 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("history_turns", 0, 200),
     ("port", 0, 65535),
     ("queue_size", 1, 10000),
+    ("answer_seconds", 1, 3600),
+    ("shutdown_seconds", 0, 600),
+    ("rate_per_minute", 0, 100000),
+    ("rate_burst", 1, 10000),
+    ("trusted_proxies", 0, 10),
+    ("traces_days", 1, 3650),
+    ("upload_files", 0, 1000),
+    ("upload_megabytes", 1, 1024),
+    ("upload_passages", 1, 100000),
+    ("upload_minutes", 1, 1440),
+    ("upload_sessions", 1, 10000),
 )
 
 
@@ -154,7 +187,7 @@ def _convert(key: str, value: Any, default: Any) -> Any:
         if isinstance(default, Path):
             return Path(value).expanduser()
         return type(default)(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise SettingsError(f"LQR_{key.upper()} is {value!r}: {error}") from error
 
 

@@ -424,3 +424,51 @@ def test_a_rewrite_brings_in_no_word(turns: list[tuple[str, str]], message: str)
 )
 def test_the_animal_that_is_asked_about_is_exchanged(before: str, message: str, standalone: str) -> None:
     assert ask(message, before).standalone == standalone
+
+
+# Names in a domain without a profile -------------------------------------------------------------------------------
+
+
+def talk(*said: str) -> str:
+    """The standalone question of the last of ``said``; user and assistant take turns."""
+    turns = [Turn("user" if place % 2 == 0 else "assistant", text) for place, text in enumerate(said[:-1])]
+    return Rewriter(Profile(), ()).rewrite(said[-1], turns).standalone
+
+
+OPENING = ("Who was Clara Weber?", "Clara Weber was a composer.")
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        # "he" and "she" stay with the person whatever work is spoken of, "it" is the work
+        (
+            (*OPENING, "What is Northern Light?", "An opera.", "When did she write it?"),
+            "When did Clara Weber write Northern Light?",
+        ),
+        # a person is no "it": the name stands behind the question
+        ((*OPENING, "When did she stop?", "In 1912, after an accident.", "Was it serious?"), "Was it serious (Clara Weber)?"),
+        # "they" of a group, not of what was counted
+        (
+            ("The Harbour Lights", "A band.", "How many albums were sold?", "Two million.", "Where do they play?"),
+            "Where do Harbour Lights play?",
+        ),
+        # an auxiliary is no action that is repeated
+        ((*OPENING, "What is Northern Light?", "An opera.", "What prizes did it win?"), "What prizes did Northern Light win?"),
+        # the common noun at the end of a name, said alone
+        (
+            (*OPENING, "Who designed the Waldeck House?", "Her brother did.", "When was the house sold?"),
+            "When was the Waldeck House sold?",
+        ),
+        # a question with a name of its own gets no other behind it
+        ((*OPENING, "What does the Cologne Academy say?"), "What does the Cologne Academy say?"),
+    ],
+)
+def test_names_without_a_profile(said: tuple[str, ...], wanted: str) -> None:
+    assert talk(*said) == wanted
+
+
+def test_the_name_in_brackets_is_the_first_for_a_group_and_the_latest_for_a_work() -> None:
+    before = ("The Harbour Lights", "A band.", "What is Salt and Iron?", "Their second album.")
+    assert talk(*before, "Who are the members?") == "Who are the members (Harbour Lights)?"
+    assert talk(*before, "What songs are on the album?").endswith("(Salt and Iron)?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import get_args
 
 import pytest
@@ -24,7 +25,7 @@ def test_every_kind_has_a_reply_in_every_case(kind: TurnKind, message: str, prof
     assert "{" not in text
     assert "  " not in text
     assert "“”" not in text
-    assert language_of(text) == ("zh" if language_of(message) == "zh" else "en") or profile.title == "Bees"
+    assert language_of(text) == ("zh" if language_of(message) == "zh" else "en")
 
 
 @pytest.mark.parametrize("kind", sorted(ANSWERED))
@@ -48,6 +49,16 @@ def test_meta_says_what_there_is() -> None:
 def test_too_long_says_how_long() -> None:
     note = "20000 characters; at most 2000 are read"
     assert note in reply("too_long", "x" * 20000, PROFILE, documents=1, note=note)
+
+
+@pytest.mark.parametrize("kind", FIXED)
+def test_chinese_is_answered_in_chinese_alone(kind: TurnKind) -> None:
+    text = reply(kind, "你好", PROFILE, documents=3, note="20000 characters; at most 2000 are read")
+    assert not re.search("[A-Za-z]", text)
+    assert ("20000 字，最多 2000 字" in text) == (kind == "too_long")
+    bees = Profile(title="蜜蜂", examples=("How do bees swarm?", "蜜蜂怎样分群？"))
+    assert "蜜蜂怎样分群？" in reply("meta", "你能回答什么", bees, documents=3)
+    assert "：蜜蜂。" in reply("meta", "你好", bees, documents=3)
 
 
 def test_braces_of_a_collection_are_text() -> None:

@@ -43,6 +43,7 @@ def test_the_default_home_follows_xdg_and_home(monkeypatch: pytest.MonkeyPatch, 
 def test_every_setting_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch, no_gpu: None) -> None:
     expected: dict[str, Any] = {name: high for name, _, high in lqr.settings._RANGES}
     expected |= {"profile": "server", "route": "complex", "llm_precision": "bf16"}
+    expected |= {"log": "json", "traces": "full", "metrics": "open"}
     for name in NAMES:
         default = getattr(Settings(), name)
         expected.setdefault(name, Path("/some/where") if isinstance(default, Path) else "x")

@@ -31,7 +31,7 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
 
 
 def _ingest(arguments: argparse.Namespace) -> int:
-    from lqr.app import collection_folder
+    from lqr.app import collection_folder, collection_profile
     from lqr.corpus.ingest import IngestProgress, ingest
     from lqr.corpus.store import Store
     from lqr.retrieval.dense import load_embedder
@@ -47,7 +47,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         show("reading", progress.done, progress.total)
 
     with Store.open(folder) as store:
-        report = ingest(arguments.paths, store, told)
+        report = ingest(arguments.paths, store, told, rules=collection_profile(settings, settings.collection).rules)
         print("\n".join(_report_lines(report, names)), flush=True)  # what is kept is kept, whatever becomes of the index
         retriever = Retriever.open(store, load_embedder(settings), settings, folder, lambda d, t: show("embedding", d, t))
         print(f"{settings.collection}: {len(retriever)} passages of {len(store.documents())} documents indexed")

@@ -69,7 +69,7 @@ class Rewriter:
                 if result.kind in ("standalone", "follow_up", "topic_change"):
                     focus = self._after(result, focus)
             if _PERSON.search(turn.content):
-                focus = replace(focus, person=True)
+                focus = replace(focus, person=True, who=focus.who or focus.main)
             reply = ""  # until the answer to this turn comes
         return self._step(message, focus, reply)
 

@@ -38,6 +38,9 @@ class Focus:
     latest: str = ""
     kind: str = ""  # of the topic: title, breed, a group of the profile, name; empty for a plain noun phrase
     person: bool = False  # the topic has been called he or she
+    who: str = ""  # a name that has been called he or she, or asked "who is"; another topic does not change it
+    main: str = ""  # the first name that was a topic
+    called: tuple[str, ...] = ()  # names that end in a common noun ("Farnsworth House"), latest last
 
 
 def after_question(question: str, names: Names, old: Focus) -> Focus:
@@ -48,6 +51,7 @@ def after_question(question: str, names: Names, old: Focus) -> Focus:
     else:
         topic, kind = topic_of(question, names, found)
     telling = bool(found) or not old.topic or len(own_words(question)) >= 2
+    named = topic if kind == "name" else ""
     scope = [n for n in found if n.kind in names.profile.scope or n.kind in names.profile.classes or n.kind == "breed"]
     place = place_of(question, names)
     counted = counted_in(question)
@@ -65,9 +69,15 @@ def after_question(question: str, names: Names, old: Focus) -> Focus:
         counted=counted or (old.counted if shares(topic, old.topic) or not telling else ""),
         matter=_matter(question, found) if telling else old.matter,
         place=place or old.place,
+        who=named if named and _WHO.match(question) else old.who,
+        main=old.main or named,
+        called=with_called(old.called, found),
         pair=pair_in(question, names) or (old.pair if not telling or shares(question, " ".join(old.pair)) else ()),
         latest=found[-1].text if found else counted or old.latest,
     )
+
+
+_WHO = re.compile(r"^(?:and |so )?who (?:is|was)\b", re.IGNORECASE)
 
 
 def _still(old: Focus, question: str, found: list[Name]) -> bool:
@@ -86,8 +96,15 @@ def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
         topic, kind = found[0].text, found[0].kind
         if found[0].start == 0 and kind == "title":
             topic = topic[:1].lower() + topic[1:]
+    heard = [name for name in names.all(opening) if name.kind == "name"]
     pair = focus.pair or (pair_in(opening, names) if len(names.find(focus.question)) <= 1 else ())
-    return replace(focus, topic=topic, kind=kind, pair=pair)
+    return replace(focus, topic=topic, kind=kind, pair=pair, called=with_called(focus.called, heard))
+
+
+def with_called(called: tuple[str, ...], found: list[Name]) -> tuple[str, ...]:
+    """``called`` and the names in ``found`` of two words or more, the last of them a word that may be said alone."""
+    new = [n.text for n in found if n.kind == "name" and " " in n.text and len(n.text.split()[-1]) > 2]
+    return (*(name for name in called if name not in new), *dict.fromkeys(new))[-12:]
 
 
 def topic_of(question: str, names: Names, found: list[Name]) -> tuple[str, str]:

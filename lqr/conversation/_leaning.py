@@ -14,6 +14,7 @@ from lqr.conversation._patterns import (
     DEFINITE,
     DO_IT,
     GENERIC,
+    LATEST,
     LEAD,
     ONE,
     PRONOUN,
@@ -87,11 +88,13 @@ def repeat_action(body: str, focus: Focus) -> Result | None:
 
 def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
     """A whole question that leans on the topic without a word for it: "and when do I dock?", "still ok?"."""
+    open_pronoun = dangling(body, names)
     topic = focus.topic
+    if focus.kind == "name" and not open_pronoun and not LATEST.search(body):
+        topic = focus.main or topic  # "the album" is the latest thing named, "the band" the one that the talk began with
     if not topic or shares(topic, body):
         return None
     found = names.find(body)
-    open_pronoun = dangling(body, names)
     if not open_pronoun and ([n for n in found if n.kind in ("title", "breed")] or len({n.thing for n in found}) > 1):
         return None
     own = [w for w in content_words(LEAD.sub("", body)) if w not in GENERIC and w not in VERBS]
@@ -107,7 +110,7 @@ def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
         return None
     if open_pronoun:
         topic = story(focus.question) or topic
-    if (open_pronoun or not found) and focus.counted and not shares(focus.counted, f"{topic} {body}"):
+    if (open_pronoun or not found) and focus.kind != "name" and focus.counted and not shares(focus.counted, f"{topic} {body}"):
         topic = f"{focus.counted}, {topic}"
     link = "for" if not has_clause(body) and len(body.split()) <= 5 and " for " not in body else ""
     put_on = f"{link} {topic}" if link else f"({topic})"
@@ -116,4 +119,7 @@ def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
 
 def _definite(body: str) -> bool:
     """ "the trough", "the war": a thing taken as known; not "the best time" and not "the leaves of ..."."""
-    return any(m["noun"].lower() not in GENERIC and not m["noun"].endswith("est") for m in DEFINITE.finditer(body))
+    return any(
+        m["noun"].lower() not in GENERIC and not m["noun"].endswith("est") and not m["noun"][0].isupper()
+        for m in DEFINITE.finditer(body)
+    )

@@ -142,7 +142,7 @@ def title_patterns(titles: Sequence[str], profile: Profile | None = None) -> tup
     """
     breeds: set[tuple[str, str]] = set()
     plain: set[tuple[str, str]] = set()
-    for title in titles:
+    for title in filter(str.strip, titles):
         plain.add((title.lower(), _spelling(title.lower())))
         head = _OPENING.sub("", _HEAD.split(title.lower())[0])
         parts = [part for part in re.split(r"\s*(?:,| and | or )\s*", head) if part]

@@ -108,6 +108,12 @@ CLASS_NOUN = _any(
     r"\b(?:the|this|that|these|those|such an?|such) (?P<noun>diseases?|breeds?|worms?|pests?|plants?|crops?|problems?|"
     r"conditions?|animals?|illness|infection|poisoning|weeds?|insects?|fungus|parasites?)\b(?! (?:of|in|that|which|who)\b)"
 )
+# What was named last: works that have a name of their own, and whatever is pointed at.
+LATEST = _any(
+    r"\b(?:this|that|these|those)\b",
+    r"\bthe (?:[\w-]+ )?(?:albums?|songs?|singles?|films?|movies?|books?|plays?|shows?|series|records?|videos?|novels?|musicals?|"
+    r"comics?|games?|episodes?|magazines?|projects?|operas?|tours?)\b",
+)
 # The empty "it"; not the one of "is it dangerous for people".
 EXPLETIVE = _any(
     # is it safe to, does it still help when
@@ -128,7 +134,8 @@ ONE = _any(
     r"\b(?P<one>ones?)\b(?=\W*$|[?.,;!]|\s+(?:is|are|was|were|do|does|did|should|can|could|will|would|has|have|had|broke|got|"
     r"that|which|who|in|with|for)\b)"
 )
-DO_IT = _any(r"\b(?:do|doing|done|did|try|tried) (?:it|that|this|so)\b")
+# Not the auxiliary of "did it win?" and "what awards did this receive?".
+DO_IT = _any(r"\b(?:(?:do|doing|done|try|tried) (?:it|that|this|so)|did (?:it|that|this|so)(?=\W*$))(?! [a-z]+(?:ed)?\W*$)\b")
 # Words that only make sense after something else.
 BACKWARD = _any(
     r"\b(?:then|too|also|instead|else|still|another|others?|afterwards|as well|again|already|otherwise|same|more|next)\b"

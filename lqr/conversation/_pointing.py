@@ -32,7 +32,7 @@ Change = tuple[str, list[str]]  # the text, and what was put in
 def point_back(body: str, focus: Focus, names: Names) -> tuple[str, str] | None:
     """Put what they stand for in place of "it", "they", "the disease", "there", "one" and a missing "how many (ewes)"."""
     text, notes = body, []
-    for change in (_full_name, _uncounted, _class_noun, _ones, _places, _pronouns):
+    for change in (_full_name, _called, _uncounted, _class_noun, _ones, _places, _pronouns):
         text, said = change(text, focus, names)
         notes += said
     return (tidy(text), "; ".join(notes)) if notes else None
@@ -47,6 +47,18 @@ def _full_name(text: str, focus: Focus, names: Names) -> Change:
     if not match or len(last) < 3:
         return text, []
     return text[: match.start()] + focus.topic + text[match.end() :], [f"{last} is {focus.topic}"]
+
+
+_THE_NOUN = re.compile(r"\b(?:the|this|that) (?P<noun>[a-z]{3,})(?! (?:of|in|that|which|who)\b)\b")
+
+
+def _called(text: str, focus: Focus, names: Names) -> Change:
+    """ "the house" once the Farnsworth House was named."""
+    for match in _THE_NOUN.finditer(text):
+        for name in reversed(focus.called):
+            if name.split()[-1].lower() == match["noun"] and not shares(" ".join(name.split()[:-1]), text):
+                return f"{text[: match.start()]}the {name}{text[match.end() :]}", [f"“{match.group()}” is the {name}"]
+    return text, []
 
 
 def _uncounted(text: str, focus: Focus, names: Names) -> Change:
@@ -144,8 +156,10 @@ def referent(kind: str, word: str, focus: Focus) -> str:
     if kind == "person":
         if focus.beings:
             return _one_of(focus.beings)
-        return focus.topic if focus.kind == "name" else ""
+        return (focus.who or focus.main or focus.topic) if focus.kind == "name" else focus.who
     if kind == "plural":
+        if focus.kind == "name" and not focus.who and not focus.beings:
+            return focus.main or focus.topic  # a band, a tribe, a firm
         for phrase in (focus.counted, focus.beings, focus.topic):
             if is_plural(phrase) and not (phrase == focus.counted and is_plural(focus.beings)):
                 return phrase
@@ -154,6 +168,8 @@ def referent(kind: str, word: str, focus: Focus) -> str:
         return focus.topic
     if focus.person and focus.latest and focus.latest != focus.topic:
         return focus.latest
+    if focus.who and focus.topic == focus.who:
+        return ""  # nobody calls a person "it": the name stands behind the question, not in it
     if focus.beings and shares(focus.topic, focus.beings) and focus.kind != "title":
         # "it" is hardly the ewe: what was asked about her, or nothing that has a name
         return "" if shares(focus.counted, focus.beings) else focus.counted or focus.matter
