@@ -40,7 +40,7 @@ _DEFAULT = {
 # In a collection of 2,500 passages: a word that ten of them hold, or fewer.
 RARE = 0.7
 
-CERTAIN = 0.85  # so probable must an answer be that leaves out a rare word of the question: it may say the same in another
+DOUBT = 0.6  # below it, an answer must hold every rare word of the question, and count what "how many" asks for
 SURE = 0.75  # so probable must an answer be that seems to meet a wish which documents cannot meet
 
 Why = Literal["", "nothing", "not_held", "scope", "name", "thin"]
@@ -109,9 +109,9 @@ class Gate:
         logit = self._weights["bias"] + sum(self._weights.get(name, 0.0) * value for name, value in values.items())
         probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
         name = self._names.unheld(self._unscoped(question), self._answering(hits, cited, answer)) if self._names else ""
-        if self._names and name and (probability < CERTAIN or self._names.unknown(name)):
+        if self._names and name and (probability < DOUBT or self._names.unknown(name)):
             return Verdict(False, min(probability, 0.05), "name", name, values)
-        if answer and probability < SURE and not counted(question, answer, UNIT_NAMES):
+        if answer and probability < DOUBT and not counted(question, answer, UNIT_NAMES):
             return Verdict(False, min(probability, 0.1), "thin", features=values)
         if not_held and probability < SURE:  # an answer that only names a price is not one
             return Verdict(False, probability, "not_held", not_held, values)
