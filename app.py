@@ -10,6 +10,7 @@ import logging
 import os
 import socket
 import sys
+from contextlib import ExitStack
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read once, when gradio is imported
 
@@ -67,17 +68,16 @@ def serve(settings: Settings) -> None:
     from lqr.ui.endpoints import QUEUE
 
     application = build(settings, progress=progress_bars())
-    try:
+    with ExitStack() as opened:
+        opened.callback(application.close)
         for line in application.startup:
             log.info(line)
         served, watch = watched(application)
-        page = chat.build(served)
+        page = chat.build(served, opened)
         options = {**theme.launch_options(), **lifecycle.launch_options(watch, page, QUEUE)}
         _, url, _ = page.launch(server_name=host, server_port=port, quiet=True, prevent_thread_lock=True, **options)
         log.info("open %s", url)
         lifecycle.serve(page, watch)
-    finally:
-        application.close()
 
 
 def address(settings: Settings) -> tuple[str, int]:

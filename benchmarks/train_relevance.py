@@ -3,7 +3,7 @@
     python -m benchmarks.train_relevance --data DIR --base MINILM_FOLDER_OR_HUB_ID [--out DIR] [--step 1|2]
 
 Step 1: the public sets and the collection's own headings. Step 2 goes on from step 1 (in OUT/step1) with the written questions
-(models/relevance/training_questions.jsonl) and 9,000 pairs of step 1 again. About an hour each on two cores. Near-duplicates
+(knowledge/agriculture/asked.jsonl) and 9,000 pairs of step 1 again. About an hour each on two cores. Near-duplicates
 of questions.jsonl are left out of step 2; nothing else of that file is read.
 """
 

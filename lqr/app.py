@@ -104,7 +104,7 @@ def build(
             settings,
             folder,
             (lambda done, total: progress("embedding", done, total)) if progress else None,
-            asked_of=_asked(knowledge / ASKED, store),
+            asked_of=asked_source(settings, name, store),
         )
         blend = Blend.load(settings.models / "relevance")
         relevance, why = _relevance(settings, retriever)
@@ -189,8 +189,15 @@ def collection_profile(settings: Settings, name: str) -> Profile:
     return load_profile(knowledge if (knowledge / FILE_NAME).is_file() else collection_folder(settings, name))
 
 
-def _asked(path: Path, store: Store) -> AskedOf | None:
-    """Gives the questions in the collection's ``asked.jsonl`` by passage, if it has one."""
+def asked_source(settings: Settings, name: str, store: Store) -> AskedOf | None:
+    """Gives the questions in the ``asked.jsonl`` of collection ``name`` by passage, if it has one.
+
+    Whoever opens a retriever over the collection must hand this in, or its indexes do not fit those of the others.
+
+    Raises:
+        ReadError: the file is malformed.
+    """
+    path = settings.knowledge / name / ASKED
     if not path.is_file():
         return None
     questions = read_asked(path)

@@ -7,6 +7,7 @@ reason (``Settings.reasons``), which the start-up log prints once.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -79,6 +80,7 @@ class Settings:
     upload_passages: int = 3000  # of one visitor, together; two cores embed about 2,500 a minute
     upload_minutes: int = 60  # own documents that were not used for so long are dropped
     upload_sessions: int = 50  # visitors who have documents of their own at the same time
+    libraries: str = ""  # names of further collections that every visitor may choose, separated by commas
 
     reasons: tuple[str, ...] = ()  # filled by resolve(); not a setting
 
@@ -148,6 +150,19 @@ class Settings:
 
 # Read where it is used and never stored: a Settings object is logged and written into result files.
 _SECRETS = frozenset({"LQR_LLM_KEY", "LQR_AUTH", "LQR_GRAPH_USER", "LQR_GRAPH_KEY"})
+# What no log, trace, error or push may show: these variables' values. A user's name is no secret.
+SECRET_VARIABLES = (
+    "LQR_LLM_KEY", "LQR_AUTH", "LQR_GRAPH_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "OPENAI_API_KEY", "NEO4J_PASSWORD",
+)  # fmt: skip
+
+
+def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Values of ``SECRET_VARIABLES`` and the passwords in ``LQR_AUTH``; longest first. Short ones (under 6) would mask words."""
+    environment = os.environ if environment is None else environment
+    values = {environment.get(name, "").strip() for name in SECRET_VARIABLES}
+    values |= {pair.strip().partition(":")[2] for pair in environment.get("LQR_AUTH", "").split(",")}
+    return tuple(sorted((value for value in values if len(value) >= 6), key=lambda value: (-len(value), value)))
+
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
     ("llm_slots", 1, 64),

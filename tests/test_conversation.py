@@ -472,3 +472,12 @@ def test_the_name_in_brackets_is_the_first_for_a_group_and_the_latest_for_a_work
     before = ("The Harbour Lights", "A band.", "What is Salt and Iron?", "Their second album.")
     assert talk(*before, "Who are the members?") == "Who are the members (Harbour Lights)?"
     assert talk(*before, "What songs are on the album?").endswith("(Salt and Iron)?")
+
+
+def test_titles_may_begin_with_any_sign() -> None:
+    titles = ["'Til Tuesday", "(What's the Story)", "[rec] 2", "Final Exam (1981 film)", "-30-", "?", "A", "Orf"]
+    _, plain = title_patterns(titles, None)
+    for title in titles:
+        if title[0].isalpha():
+            assert plain.search(f"what is {title.lower()} about"), title
+    assert plain.search("who sang in 'til tuesday?")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from hub_fixtures import hub_server, safetensors, tiny_model
 from hub_server import TOKEN, HubServer
 
 from lqr import manifest
+from lqr.cli.hub import add
 from lqr.errors import HubError, WeightsError
 from lqr.hub import client
 from lqr.hub.models import pull_model, push_model
@@ -87,13 +90,82 @@ def test_a_tampered_file_is_refused_by_name_and_what_lay_there_stays(
     hub_server: HubServer, tmp_path: Path, name: str, content: bytes, said: str
 ) -> None:
     push_model(tiny_model(tmp_path / "tiny"), "me/tiny")
-    old = tiny_model(tmp_path / "models" / "tiny", filler=b"\x07")
+    old = tmp_path / "models" / "tiny"
+    pull_model("me/tiny", old)
     before = (old / "model.safetensors").read_bytes()
     hub_server.put("me/tiny", "model", {**hub_server.files("me/tiny"), name: content})
     with pytest.raises(HubError, match=said):
         pull_model("me/tiny", old)
     assert (old / "model.safetensors").read_bytes() == before
     assert [p.name for p in old.parent.iterdir()] == ["tiny"]
+
+
+def test_only_an_earlier_pull_that_nobody_changed_is_replaced(hub_server: HubServer, tmp_path: Path) -> None:
+    push_model(tiny_model(tmp_path / "tiny"), "me/tiny")
+    (tmp_path / "empty").mkdir()
+    pull_model("me/tiny", tmp_path / "empty")
+    push_model(tiny_model(tmp_path / "newer", filler=b"\x07"), "me/tiny")
+    pull_model("me/tiny", tmp_path / "empty")
+    assert (tmp_path / "empty" / "model.safetensors").read_bytes()[-1] == 7
+
+
+def _add_notes(folder: Path) -> None:
+    (folder / "notes.txt").write_text("mine")
+
+
+def _change_config(folder: Path) -> None:
+    (folder / "config.json").write_text("{}")
+
+
+def _forget_origin(folder: Path) -> None:
+    (folder / manifest.ORIGIN).unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_add_notes, r"notes.txt is not in manifest.json"),
+        (_change_config, r"config.json has 2 bytes"),
+        (_forget_origin, r"no origin.json"),
+    ],
+)
+def test_own_work_in_the_folder_is_not_deleted(
+    hub_server: HubServer, tmp_path: Path, change: Callable[[Path], None], said: str
+) -> None:
+    push_model(tiny_model(tmp_path / "tiny"), "me/tiny")
+    to = tmp_path / "models" / "tiny"
+    pull_model("me/tiny", to)
+    change(to)
+    before = {p.name: p.read_bytes() for p in to.iterdir()}
+    with pytest.raises(HubError, match=said) as caught:
+        pull_model("me/tiny", to)
+    assert str(to) in str(caught.value)
+    assert "move it away" in str(caught.value)
+    assert {p.name: p.read_bytes() for p in to.iterdir()} == before
+
+
+def test_the_default_target_is_guarded_too(hub_server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    push_model(tiny_model(tmp_path / "tiny"), "me/tiny")
+    own = tiny_model(tmp_path / "models" / "tiny")
+    monkeypatch.setenv("LQR_MODELS", str(own.parent))
+    parser = argparse.ArgumentParser()
+    add(parser.add_subparsers(), argparse.ArgumentParser(add_help=False))
+    arguments = parser.parse_args(["hub", "pull", "me/tiny"])
+    arguments.collection = None
+    with pytest.raises(HubError, match=r"models/tiny: was not fetched"):
+        arguments.command(arguments)
+    assert not (own / manifest.ORIGIN).exists()
+
+
+def test_a_graph_password_and_a_login_are_not_pushed(
+    hub_server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LQR_GRAPH_USER", "tiny")
+    monkeypatch.setenv("LQR_GRAPH_KEY", "blue-window")
+    monkeypatch.setenv("LQR_AUTH", "ann:green-door, bob:red-gate")
+    assert client.redacted("tiny blue-window green-door red-gate") == "tiny *** *** ***"
+    for secret in ("blue-window", "red-gate"):
+        assert client.secrets_in({"notes.txt": secret.encode(), "card.md": b"ann, bob, tiny"}) == ["notes.txt"]
 
 
 def test_weights_of_another_shape_than_their_config_are_refused(hub_server: HubServer, tmp_path: Path) -> None:

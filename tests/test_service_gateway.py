@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from gradio.data_classes import PredictBody
 from starlette.testclient import TestClient
 from ui_fakes import application
 
@@ -93,6 +94,21 @@ def test_questions_are_limited_by_address_and_other_clicks_are_not(tmp_path: Pat
     assert int(reply.headers["retry-after"]) >= 1
     assert "ask again in" in reply.json()["detail"]
     assert value(seen, "rate") == 5
+
+
+@pytest.mark.parametrize("index", [3, "3", 3.0, "3.0", " +03 "])
+def test_a_question_is_one_however_its_number_is_written(tmp_path: Path, index: Any) -> None:
+    web = client(watch(tmp_path, rate_per_minute=60, rate_burst=1))
+    body = {**ASKED, "fn_index": index}
+    assert PredictBody.model_validate(body).fn_index == 3  # so does Gradio read it
+    assert [web.post("/gradio_api/queue/join", json=body).status_code for _ in range(2)] == [200, 429]
+
+
+@pytest.mark.parametrize("index", [5, "5", 3.5, "three", None, [3], {"a": 3}])
+def test_what_is_no_question_by_number(tmp_path: Path, index: Any) -> None:
+    web = client(watch(tmp_path, rate_per_minute=60, rate_burst=1))
+    replies = [web.post("/gradio_api/queue/join", json={**ASKED, "fn_index": index}).status_code for _ in range(3)]
+    assert replies == [200, 200, 200]
 
 
 def test_bodies_pass_whole_and_large_ones_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

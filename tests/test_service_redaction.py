@@ -33,6 +33,32 @@ def test_credentials_in_addresses_and_known_secrets() -> None:
     assert without_secrets("orange-house, green-door, x, /root/home", known) == f"{MASK}, {MASK}, x, /root/home"
 
 
+def test_the_graphs_password_is_known_and_its_user_is_not() -> None:
+    known = known_secrets({"LQR_GRAPH_KEY": "blue-window", "LQR_GRAPH_USER": "farm-reader", "LQR_AUTH": "ann:a-door, bob:b-door"})
+    assert set(known) == {"blue-window", "a-door", "b-door", "ann:a-door, bob:b-door"}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "2001:db8::8a2e:370:7334",
+        "2001:0DB8:0000:0000:0000:ff00:0042:8329",
+        "::1",
+        "fe80::1ff:fe23:4567:890a%eth0",
+        "2001:db8::",
+        "::ffff:192.168.1.44",
+    ],
+)
+@pytest.mark.parametrize("frame", ["from {}.", "[{}]:8080", "{}: refused", "client:{}", '{{"ip":"{}"}}'])
+def test_ipv6_addresses_are_masked(address: str, frame: str) -> None:
+    assert redacted(frame.format(address)) == frame.format(MASK)
+
+
+@pytest.mark.parametrize("text", ["at 12:30:45", "a ratio of 1:2:3", "std::vector", "yes :: no", "00:1B:44:11:3A:B7", "sow: 3:1"])
+def test_times_ratios_and_colons_stay(text: str) -> None:
+    assert redacted(text) == text
+
+
 def test_personal_data() -> None:
     text = "Write to ann.b@farm.example or +44 (0)20 7946 0958 from 192.168.1.44."
     assert redacted(text) == f"Write to {MASK} or {MASK} from {MASK}."

@@ -17,7 +17,7 @@ import pytest
 from lqr.app import Application, build, collection_folder
 from lqr.corpus.ingest import ingest
 from lqr.corpus.store import Store
-from lqr.errors import LqrError, ReadError
+from lqr.errors import LqrError, ReadError, SettingsError, StoreError
 from lqr.retrieval.bm25 import BM25Index
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.index import index_terms
@@ -284,7 +284,11 @@ def test_another_library_is_asked_with_the_same_own_documents(base: Application,
     (second / "carp.md").write_text("# Carp\n\nA carp pond is 2 m deep.\n", encoding="utf-8")
     with Store.open(collection_folder(settings, "fish")) as store:
         ingest([second], store)
-    first = build(settings, embedder=base.retriever.embedder)
+    with Store.open(collection_folder(settings, "private")) as store:  # on the same machine, and offered to nobody
+        ingest([second], store)
+    with pytest.raises(SettingsError, match="LQR_LIBRARIES names 'trout'"):
+        Sessions(replace(base, settings=replace(settings, libraries="trout")))
+    first = build(replace(settings, libraries="fish, farm"), embedder=base.retriever.embedder)
     sessions = Sessions(first)
     try:
         assert dict(sessions.libraries.titles) == {"farm": "farm", "fish": "fish"}
@@ -298,7 +302,7 @@ def test_another_library_is_asked_with_the_same_own_documents(base: Application,
         mine.choose("library")
         assert "2 m deep" in sessions.application(ANNA).pipeline.ask("How deep is a carp pond?").text
         assert sessions.application(BERT) is first
-        for name in ("nowhere", "../farm", ""):
+        for name in ("nowhere", "private", "../farm", ""):
             with pytest.raises(KeyError):
                 sessions.choose_library(ANNA, name)
         sessions.drop(ANNA)
@@ -306,6 +310,60 @@ def test_another_library_is_asked_with_the_same_own_documents(base: Application,
     finally:
         sessions.close()
         first.close()
+
+
+def test_each_library_has_its_own_prompt_to_the_one_model(base: Application, tmp_path: Path) -> None:
+    settings = replace(base.settings, home=tmp_path / "home", knowledge=tmp_path / "knowledge", llm="fake", libraries="fish")
+    for name in ("farm", "fish"):
+        folder = settings.knowledge / name
+        folder.mkdir(parents=True)
+        (folder / "pond.md").write_text("# Pond\n\nA carp pond is 2 m deep.\n", encoding="utf-8")
+        (folder / "collection.toml").write_text(f'prompt = "You are a {name}er."\n', encoding="utf-8")
+    first = build(settings, embedder=base.retriever.embedder)
+    sessions = Sessions(first)
+    model = first.pipeline.model_writer.model  # type: ignore[union-attr]
+
+    def told(application: Application) -> str:
+        model.calls.clear()  # type: ignore[attr-defined]
+        application.pipeline.ask("How deep is a carp pond?")
+        return str(model.calls[0])  # type: ignore[attr-defined]
+
+    try:
+        mine = sessions.open(ANNA)
+        mine.add("own.md", b"# Carp pond of ours\n\nOur carp pond is 3 m deep.\n")
+        assert "You are a farmer." in told(mine.application)
+        sessions.choose_library(ANNA, "fish")
+        assert "You are a fisher." in told(mine.application)
+        assert "farmer" not in told(mine.application)
+        assert "You are a fisher." in told(sessions.libraries.application("fish"))
+        mine.choose("own")
+        assert "You are a" not in told(mine.application)
+        sessions.close()  # the model is the first library's, and goes on
+        assert "You are a farmer." in told(first)
+    finally:
+        sessions.close()
+        first.close()
+
+
+def test_what_could_not_be_deleted_stays_listed_and_is_found_no_more(
+    sessions: Sessions, base: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = sessions.open(ANNA)
+    walnut = mine.add("a.md", note("walnut"))
+
+    def fail(*_: object) -> None:
+        raise StoreError("disk full")
+
+    for owner, method in ((mine._store, "delete_source"), (mine._retriever, "refresh")):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, method, fail)
+            with pytest.raises(StoreError):
+                mine.delete(walnut.id)
+        assert mine.uploads == (walnut,)
+        assert mine.application is base
+    assert mine.delete(walnut.id) == walnut
+    assert mine.uploads == ()
+    assert "walnut4711" not in found(mine.application, "code of the walnut barn")
 
 
 # -- the joined retriever ----------------------------------------------------------------------------------------------

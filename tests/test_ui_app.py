@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import socket
+from contextlib import ExitStack
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -59,6 +62,29 @@ def test_what_prevents_a_start_is_one_line(
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1
     assert said in lines[0]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_at_the_end_the_page_s_parts_are_closed_before_the_application(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    served = SimpleNamespace(startup=(), close=lambda: closed.append("application"))
+    page = SimpleNamespace(launch=lambda **_: (None, "http://x", None))
+
+    def build(application: Any, opened: ExitStack) -> Any:
+        opened.callback(closed.append, "sessions")
+        if fails:
+            raise LqrError("no such data set")
+        return page
+
+    monkeypatch.setattr(app, "_check_port", lambda host, port: None)
+    monkeypatch.setattr("lqr.app.build", lambda settings, progress: served)
+    monkeypatch.setattr("lqr.service.watch.watched", lambda application: (application, None))
+    monkeypatch.setattr("lqr.service.lifecycle.launch_options", lambda *_: {})
+    monkeypatch.setattr("lqr.service.lifecycle.serve", lambda *_: closed.append("page"))
+    monkeypatch.setattr("lqr.ui.chat.build", build)
+    monkeypatch.setenv("LQR_PROFILE", "cpu")
+    assert app.main() == int(fails)
+    assert closed == [*([] if fails else ["page"]), "sessions", "application"]
 
 
 def test_an_unknown_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import ExitStack
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +14,9 @@ import pytest
 from ui_fakes import ScriptedPipeline, application
 
 from lqr.errors import LqrError
-from lqr.ui import theme
+from lqr.hub.feedback import Feedback
+from lqr.service.sessions import Sessions
+from lqr.ui import chat, theme
 from lqr.ui.chat import ChatPage
 from lqr.ui.session import Session
 from lqr.ui.texts import EN
@@ -234,6 +238,19 @@ def test_open_document_only_by_a_source_of_the_conversation(page: ChatPage) -> N
         assert "no longer in the collection" in opened(place)
     saved["exchanges"][0]["answer"]["sources"][0]["document_id"] = "../../etc/passwd"
     assert "no longer in the collection" in opened({"exchange": 0, "number": 1})
+
+
+def test_what_the_page_opened_is_closed_with_it_and_where_feedback_goes_is_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed: list[str] = []
+    monkeypatch.setattr(Sessions, "close", lambda self: closed.append("sessions"))
+    monkeypatch.setattr(Feedback, "close", lambda self: closed.append("feedback"))
+    with ExitStack() as opened, caplog.at_level(logging.INFO, logger="lqr"):
+        chat.build(application(home=tmp_path, models=tmp_path, feedback="local"), opened)
+        assert closed == []
+    assert sorted(closed) == ["feedback", "sessions"]
+    assert f"feedback to {tmp_path / 'feedback'}" in caplog.text
 
 
 def test_a_visitor_is_answered_by_their_own_application() -> None:

@@ -205,6 +205,11 @@ def test_a_damaged_answer_is_dropped_and_the_rest_kept() -> None:
     good = answered("a").to_json()
     for key in ("sources", "claims", "trace", "confidence", "text"):
         assert not is_answer({**good["answer"], key: 3})
+    answer = good["answer"]
+    for wrong in (["rich"], {"rich": 1}, 3):
+        assert not is_answer({**answer, "confidence": {**answer["confidence"], "level": wrong}})
+        assert not is_answer({**answer, "sources": [{**answer["sources"][0], "document_id": wrong}]})
+    assert is_answer({**answer, "confidence": {}})
     stored = {"version": 1, "exchanges": [{**good, "answer": {"text": "x"}}, good]}
     assert len(Conversation.from_json(stored).exchanges) == 1
 

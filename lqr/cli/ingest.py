@@ -31,7 +31,7 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
 
 
 def _ingest(arguments: argparse.Namespace) -> int:
-    from lqr.app import collection_folder, collection_profile
+    from lqr.app import asked_source, collection_folder, collection_profile
     from lqr.corpus.ingest import IngestProgress, ingest
     from lqr.corpus.store import Store
     from lqr.retrieval.dense import load_embedder
@@ -49,7 +49,14 @@ def _ingest(arguments: argparse.Namespace) -> int:
     with Store.open(folder) as store:
         report = ingest(arguments.paths, store, told, rules=collection_profile(settings, settings.collection).rules)
         print("\n".join(_report_lines(report, names)), flush=True)  # what is kept is kept, whatever becomes of the index
-        retriever = Retriever.open(store, load_embedder(settings), settings, folder, lambda d, t: show("embedding", d, t))
+        retriever = Retriever.open(
+            store,
+            load_embedder(settings),
+            settings,
+            folder,
+            lambda d, t: show("embedding", d, t),
+            asked_of=asked_source(settings, settings.collection, store),
+        )
         print(f"{settings.collection}: {len(retriever)} passages of {len(store.documents())} documents indexed")
     return 1 if report.failed else 0
 

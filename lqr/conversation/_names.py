@@ -166,7 +166,7 @@ def _alternation(names: Iterable[tuple[str, str]]) -> re.Pattern[str]:
     """For lower-cased text. Longest name first, gathered under first letters: at a word the engine then tries a handful."""
     by_letter: dict[str, list[str]] = {}
     for _, pattern in sorted(set(names), key=lambda n: (-len(n[0]), n)):
-        letter = re.match(r"\\?.", pattern)
+        letter = re.match(r"\[[^\]]*\]\??|\\?.", pattern)  # a class, as for an apostrophe, is one letter
         if letter:
             by_letter.setdefault(letter.group(), []).append(pattern[letter.end() :])
     branches = [f"{letter}(?:{'|'.join(rests)})" for letter, rests in sorted(by_letter.items())]

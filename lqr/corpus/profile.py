@@ -167,7 +167,7 @@ def load_profile(folder: Path) -> Profile:
             elements=(elements := tuple(_element(name, entry) for name, entry in raw.get("elements", {}).items())),
             topics=tuple(_topic(entry, {element.name for element in elements}) for entry in raw.get("topics", ())),
             prompt=_string("prompt", raw.get("prompt", "")),
-            generator=_string("generator", raw.get("generator", "")),
+            generator=_generator(raw.get("generator", "")),
             router=_router(raw.get("router", "")),
             rules=rule_style(raw["rules"]) if "rules" in raw else None,
         )
@@ -199,6 +199,13 @@ def _topic(entry: Mapping[str, Any], known: set[str]) -> Topic:
     if missing := set(required) - known:
         raise KeyError(f"elements.{sorted(missing)[0]}")
     return Topic(_string("name", entry["name"]), _strings("words", entry["words"]), required)
+
+
+def _generator(value: Any) -> str:
+    # A collection may come from a stranger: it must not be able to send questions to an address, or to load a file.
+    if value not in ("", "composer", "smollm2"):
+        raise ValueError(f'generator is {value!r}; it may be "composer" or "smollm2"; any other writer is named by LQR_LLM')
+    return str(value)
 
 
 def _router(value: Any) -> str:

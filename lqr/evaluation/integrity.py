@@ -38,7 +38,9 @@ def numeric_fields(row: Row) -> dict[str, float | None]:
         for name, value in row.items()
         if isinstance(value, float | int) and not isinstance(value, bool) and name not in _NO_SCORES
     }
-    return {**beside, **{name: number(value) for name, value in row_scores(row).items() if not isinstance(value, bool)}}
+    # a mapping holds the scores of several texts, such as those of a rewriting and its baselines: nothing to average here
+    scores = {name: value for name, value in row_scores(row).items() if not isinstance(value, bool | dict)}
+    return {**beside, **{name: number(value) for name, value in scores.items()}}
 
 
 def constant_scores(run: Run) -> list[Finding]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Any, Literal
 
 from lqr import manifest
 from lqr.errors import HubError, LqrError
+from lqr.settings import known_secrets
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,6 @@ _KEY_LIKE = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
 _REPO = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
-_SECRET_VARIABLES = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "LQR_LLM_KEY", "OPENAI_API_KEY")
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,5 +230,5 @@ def _said(error: BaseException) -> str:
 def _own_secrets() -> Sequence[str]:
     import huggingface_hub
 
-    values = [os.environ.get(name, "") for name in _SECRET_VARIABLES] + [huggingface_hub.get_token() or ""]
-    return [value for value in dict.fromkeys(map(str.strip, values)) if len(value) >= 8]
+    token = huggingface_hub.get_token() or ""  # it may come from a file
+    return [*known_secrets(), *known_secrets({"HF_TOKEN": token})]

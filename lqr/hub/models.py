@@ -6,6 +6,7 @@ place, and again at each load (``lqr.weights``). Reads folder names from the dis
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -63,13 +64,36 @@ def push_model(folder: Path, repo: str, *, client: Any = None, private: bool = T
 def pull_model(repo: str, to: Path, *, client: Any = None, revision: str | None = None) -> manifest.Origin:
     """Fetch ``repo`` at ``revision`` (default: the newest commit), check it, and put it at ``to`` as a whole or not at all.
 
-    A repository without a manifest gets one of what was fetched, so that later changes show.
+    A repository without a manifest gets one of what was fetched, so that later changes show. Only an earlier pull that nobody
+    has changed is replaced.
 
     Raises:
-        HubError: not there, or a file is tampered with or of the wrong shape (named); ``to`` is as it was then.
+        HubError: not there, or a file is tampered with or of the wrong shape (named), or ``to`` holds what no pull could bring
+            back (own work, any folder named by mistake); ``to`` is as it was then.
     """
+    if problem := _kept(to):
+        raise HubError(f"{to}: {problem}, and pulling would delete it; move it away, or give another folder with --to")
     client = client or hub.api()
     return fetched(repo, to, "model", revision, client, manifest.config_problem)
+
+
+def _kept(folder: Path) -> str:
+    """Why ``folder`` must not be replaced: it holds something that was not fetched just so. Empty if it may be."""
+    if not folder.exists():
+        return ""
+    if not folder.is_dir():
+        return "is not a folder"
+    if not any(folder.iterdir()):
+        return ""
+    if not (folder / manifest.ORIGIN).is_file():
+        return f"was not fetched from the Hub (no {manifest.ORIGIN})"
+    if problem := manifest.problem(folder):
+        return problem
+    listed = json.loads((folder / manifest.MANIFEST).read_text(encoding="utf-8"))["files"].keys()
+    fetched_files = listed | {manifest.MANIFEST, manifest.ORIGIN}
+    found = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_symlink() or not p.is_dir()}
+    own = sorted(found - fetched_files)
+    return f"{own[0]} is not in {manifest.MANIFEST}" if own else ""
 
 
 def fetched(

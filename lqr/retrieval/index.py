@@ -112,7 +112,7 @@ def _open(
     hashes = [_hash(passage.indexed_text) for passage in passages]
     by_id = asked_of(passages) if asked_of else {}
     questions, question_rows = flatten([by_id.get(passage.id, ()) for passage in passages])
-    stamp = {**_stamp(generation, passages, hashes, embedder), "asked": _hash(json.dumps([questions, question_rows.tolist()]))}
+    stamp = {**_stamp(generation, passages, hashes, embedder), "asked": _hash(json.dumps(questions))}
     root = folder / "index"
     saved = Saved.open(root)
     ids = [passage.id for passage in passages]
@@ -135,6 +135,9 @@ def _open(
         bm25 = BM25Index.build([index_terms(passage) for passage in passages])
     if vectors is None:
         vectors = _embed(passages, hashes, embedder, saved.reusable(stamp) if saved else {}, progress)
+    if asked is None and saved and all(saved.stamp.get(key) == stamp[key] for key in ("asked", "embedder", "format")):
+        # other passages, the same questions: their vectors, in the order of their passages, are still right
+        asked = saved.load("asked", lambda path: load_vectors(path, len(questions), embedder.dimension))
     if asked is None:
         asked = embedder.encode(questions)
     if not complete:

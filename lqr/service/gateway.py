@@ -62,8 +62,11 @@ class Gateway:
 
     def __init__(self, app: App, watch: Watch, doors: Doors, framed_by: Collection[str] = ()) -> None:
         """``framed_by``: other hosts whose pages may show this one in a frame, as the Hub does with a Space."""
+        from pydantic import TypeAdapter
+
         settings = watch.settings
         self._app = app
+        self._index = TypeAdapter(int)  # Gradio's own reading of fn_index: "3" and 3.0 are 3 as well
         self._watch = watch
         self._doors = doors
         self._proxies = settings.trusted_proxies
@@ -144,10 +147,10 @@ class Gateway:
         if not called and not _JOIN.fullmatch(path):
             return False
         try:
-            number = json.loads(body).get("fn_index")
-        except (ValueError, AttributeError, RecursionError):
-            return False  # Gradio turns it away as well
-        return isinstance(number, int) and number in self._doors.functions
+            number = self._index.validate_python(json.loads(body).get("fn_index"))
+        except (ValueError, AttributeError, RecursionError):  # pydantic's ValidationError is a ValueError
+            return False  # Gradio turns it away as well, or finds the function by the name in the path
+        return number in self._doors.functions
 
     def _with_headers(self, send: Send) -> Send:
         number = secrets.token_hex(6).encode()

@@ -1,7 +1,7 @@
-"""The collections of this machine, for a visitor to choose from; each is opened when it is first chosen.
+"""The collections that a visitor may choose from; each is opened when it is first chosen.
 
-They share the embedder, the language model and the watch over answers. Which ones there are is decided when the program
-starts: those that were ingested (``lqr ingest PATH --collection NAME``). Knows no session.
+They share the embedder, the language model and the watch over answers. Which ones there are is the operator's decision: the
+collection that the page was started with and those that ``LQR_LIBRARIES`` names, no other of this machine. Knows no session.
 """
 
 from __future__ import annotations
@@ -14,29 +14,33 @@ from dataclasses import replace
 
 from lqr.app import Application, build, collection_folder, collection_profile
 from lqr.corpus.store import FILE_NAME
-from lqr.errors import LqrError
+from lqr.errors import SettingsError
+from lqr.service.variants import with_prompt
 
 log = logging.getLogger(__name__)
 
 
 class Libraries:
-    """All collections, the one that ``base`` serves first. Safe to use from several threads."""
+    """The collections on offer, the one that ``base`` serves first. Safe to use from several threads."""
 
     def __init__(self, base: Application) -> None:
-        """Look which there are; open none."""
+        """Look up those that ``settings.libraries`` names; open none.
+
+        Raises:
+            SettingsError: there is none of a name.
+            LqrError: a name or a profile is malformed.
+        """
         settings = base.settings
         self._base = base
         self._lock = threading.Lock()
         self._open: dict[str, Application] = {settings.collection: base}
-        root = collection_folder(settings, settings.collection).parent
         self._titles = {settings.collection: base.profile.title or settings.collection}
-        for file in sorted(root.glob(f"*/{FILE_NAME}")):
-            name = file.parent.name
-            if name not in self._titles:
-                try:
-                    self._titles[name] = collection_profile(settings, name).title or name
-                except LqrError as error:
-                    log.warning("collection %s is not offered: %s", name, error)
+        for name in filter(None, map(str.strip, settings.libraries.split(","))):
+            if name in self._titles:
+                continue
+            if not (collection_folder(settings, name) / FILE_NAME).is_file() and not (settings.knowledge / name).is_dir():
+                raise SettingsError(f"LQR_LIBRARIES names {name!r}: run `lqr ingest PATH --collection {name}`, or leave it out")
+            self._titles[name] = collection_profile(settings, name).title or name
 
     @property
     def titles(self) -> Mapping[str, str]:
@@ -65,16 +69,18 @@ class Libraries:
         settings = replace(base.settings, collection=name, llm="composer")
         made = build(settings, collection=name, embedder=base.retriever.embedder)
         stages = {field.name: getattr(made.pipeline, field.name) for field in dataclasses.fields(made.pipeline)}
-        stages["model_writer"] = made.pipeline.model_writer or base.pipeline.model_writer
+        stages["model_writer"] = made.pipeline.model_writer or with_prompt(base.pipeline.model_writer, made.profile.prompt)
         log.info("collection %s opened: %d passages", name, len(made.retriever))
         return replace(made, pipeline=replace(base.pipeline, **stages))
 
     def close(self) -> None:
         """Close what was opened here; the base is the caller's."""
+        base = self._base.pipeline.model_writer
         with self._lock:
             for application in self._open.values():
                 if application is not self._base:
-                    shared = application.pipeline.model_writer is self._base.pipeline.model_writer
+                    writer = application.pipeline.model_writer
+                    shared = base is not None and writer is not None and writer.model is base.model
                     pipeline = replace(application.pipeline, model_writer=None) if shared else application.pipeline
                     replace(application, pipeline=pipeline).close()
             self._open = {self._base.settings.collection: self._base}

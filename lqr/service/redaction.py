@@ -6,13 +6,16 @@ the variables that hold keys) is found wherever it stands.
 
 from __future__ import annotations
 
+import ipaddress
 import logging
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-SECRET_VARIABLES = ("LQR_LLM_KEY", "LQR_AUTH", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "OPENAI_API_KEY", "NEO4J_PASSWORD")
+from lqr.settings import known_secrets
+
+__all__ = ["MASK", "SecretFilter", "known_secrets", "mapped", "redacted", "without_secrets"]
+
 MASK = "[removed]"
 # Keys and tokens: of the Hub, of OpenAI and its like, of GitHub, of AWS; a JSON Web Token; what follows "Bearer" or "token=".
 _KEYS = re.compile(
@@ -25,6 +28,11 @@ _PERSONAL = re.compile(
     r"|(?<![\w.])\+?\d(?:[\s()/-]{0,2}\d){8,17}(?![\w.]*\d)"  # a phone, card or account number: nine digits or more
     r"|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)"  # an IPv4 address
 )
+# What may be an IPv6 address, with an IPv4 tail or a zone; times and ratios look alike, so a parser has the last word.
+_IPV6 = re.compile(
+    r"(?<!\w)(?:[0-9A-Fa-f]{0,4}:){1,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{1,4}|(?<!::):)(?!\w)(?:%\w[\w-]*)?",
+    re.ASCII,
+)
 
 
 def without_secrets(text: str, known: Iterable[str] = ()) -> str:
@@ -36,7 +44,15 @@ def without_secrets(text: str, known: Iterable[str] = ()) -> str:
 
 def redacted(text: str, known: Iterable[str] = ()) -> str:
     """``text`` without secrets, e-mail addresses, IP addresses and long numbers."""
-    return _PERSONAL.sub(MASK, without_secrets(text, known))
+    return _PERSONAL.sub(MASK, _IPV6.sub(_without_ipv6, without_secrets(text, known)))
+
+
+def _without_ipv6(found: re.Match[str]) -> str:
+    try:
+        ipaddress.IPv6Address(found[0])
+    except ValueError:
+        return found[0]
+    return found[0] if found[0] == "::" else MASK  # alone it is punctuation, and nobody's address
 
 
 def mapped(value: Any, change: Callable[[str], str]) -> Any:
@@ -48,14 +64,6 @@ def mapped(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, list | tuple):
         return [mapped(item, change) for item in value]
     return value
-
-
-def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Values of the variables that hold keys, and the passwords in ``LQR_AUTH``; longest first. Short ones would mask words."""
-    environment = os.environ if environment is None else environment
-    values = {environment.get(name, "") for name in SECRET_VARIABLES}
-    values |= {pair.partition(":")[2] for pair in environment.get("LQR_AUTH", "").split(",")}
-    return tuple(sorted((value for value in values if len(value) >= 6), key=len, reverse=True))
 
 
 class SecretFilter(logging.Filter):

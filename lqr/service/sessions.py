@@ -146,15 +146,20 @@ class Collection:
             return upload
 
     def delete(self, upload_id: str) -> Upload | None:
-        """Remove a file; when this returns, nothing of it is found any more. None if there is none of this id."""
+        """Remove a file; when this returns, nothing of it is found any more. None if there is none of this id.
+
+        Raises:
+            LqrError: it could not be removed. It is still listed, so that it can be tried again.
+        """
         with self._lock:
             self._check_open()
             if upload_id not in self._uploads:
                 return None
-            upload, _ = self._uploads.pop(upload_id)
+            upload, _ = self._uploads[upload_id]
             self._application = self._variants.base  # should the next lines fail, nothing of it may be found either
             self._store.delete_source(upload.name)
             self._retriever.refresh()
+            del self._uploads[upload_id]
             self._rebuild()
             return upload
 

@@ -21,6 +21,21 @@ from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
 from lqr.service.joined import JoinedRetriever, JoinedStore
 from lqr.types import Hit
+from lqr.writing.model_writer import ModelWriter
+
+
+def with_prompt(writer: ModelWriter | None, prompt: str) -> ModelWriter | None:
+    """A writer with the model, limits and checker of ``writer`` and another collection's ``prompt``; without one, none."""
+    if writer is None:
+        return None
+    return ModelWriter(
+        writer.model,
+        prompt_tokens=writer._prompt_tokens,
+        max_tokens=writer._max_tokens,
+        retry=writer._retry,
+        supports=writer._supports,  # a trained model: not loaded twice
+        prompt=prompt,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +104,7 @@ class Variants:
             reranker=replace(base.pipeline.reranker, signals=joined.signals),
             gate=gate_of(profile) if alone else cast(Gate, EitherGate(gate_of(profile), gate_of(unbound), is_own)),
             entities=entities,
+            model_writer=with_prompt(base.pipeline.model_writer, profile.prompt),
             rules=None if alone else base.pipeline.rules,
         )
         return replace(base, pipeline=pipeline, store=read, retriever=searched, profile=profile)

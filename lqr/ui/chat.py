@@ -11,7 +11,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -293,9 +293,17 @@ class ChatPage:
         return self._settled(replace(conversation, exchanges=tuple(exchanges)), texts, status=texts.feedback_thanks)
 
 
-def build(application: Application) -> gr.Blocks:
-    """The page for ``application``, with all its tabs."""
+def build(application: Application, opened: ExitStack) -> gr.Blocks:
+    """The page for ``application``, with all its tabs.
+
+    Args:
+        opened: takes what must be closed after the page and before ``application``: visitors' documents, the last feedback.
+
+    Raises:
+        LqrError: a library or the place of the feedback can't be had; the message names the setting.
+    """
     sessions, words = Sessions(application), component_texts()
+    opened.callback(sessions.close)
     own = Library(application, sessions)
 
     def application_of(request: gr.Request) -> Application:
@@ -307,6 +315,9 @@ def build(application: Application) -> gr.Blocks:
         (words("models"), ModelsTab(application).build),
     ]
     recorder = feedback.open_recorder(application.settings)
+    if recorder is not None:
+        opened.callback(recorder.close)
+        log.info(recorder.reason)
     blocks = ChatPage(application, application_of=application_of, recorder=recorder, tabs=tabs).build()
     with blocks:
         blocks.unload(own.end)

@@ -122,9 +122,11 @@ def is_answer(raw: Any) -> bool:
     return (
         isinstance(trace, Mapping)
         and isinstance(confidence, Mapping)
+        and isinstance(confidence.get("level"), str | None)
         and all(isinstance(entry, list | tuple) for entry in lists)
         and all(isinstance(claim, Mapping) and _lists_of_text(claim, "passages") for claim in raw["claims"])
         and all(isinstance(source, Mapping) and isinstance(source.get("number"), int) for source in raw["sources"])
+        and all(isinstance(source.get("document_id"), str | None) for source in raw["sources"])
         and all(_lists_of_text(source, "section", "quotes", "references") for source in raw["sources"])
         and isinstance(trace.get("seconds", {}), Mapping)
         and _lists_of_text(trace, "sub_questions", "queries")

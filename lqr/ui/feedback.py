@@ -7,9 +7,12 @@ business of ``lqr.hub.feedback``, or of anything else that has ``record(dict)``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lqr.settings import Settings
+
+if TYPE_CHECKING:
+    from lqr.hub.feedback import Feedback
 
 MAX_COMMENT = 1000  # characters
 MAX_TEXT = 6000
@@ -26,8 +29,8 @@ class Recorder(Protocol):
         """
 
 
-def open_recorder(settings: Settings) -> Recorder | None:
-    """Where ``LQR_FEEDBACK`` sends feedback; None when it is off, and then no thumbs are shown.
+def open_recorder(settings: Settings) -> Feedback | None:
+    """Where ``LQR_FEEDBACK`` sends feedback; None when it is off, and then no thumbs are shown. The caller closes it.
 
     Raises:
         HubError: it names a data set that can't be written.

@@ -49,7 +49,7 @@ _STRICTNESS = ("cautious", "balanced", "open")
 def _choices(name: str, title: str, options: Sequence[tuple[str, str, str]], usual: str, note: str = "") -> str:
     items = "".join(
         f'<label><input type="radio" name="{name}" value="{value}"{" checked" if value == usual else ""}>'
-        f"<span>{escape(label)}{f'<small>{escape(effect)}</small>' if effect else ''}</span></label>"
+        f"<span>{escape(label)}{f' <small>{escape(effect)}</small>' if effect else ''}</span></label>"
         for value, label, effect in options
     )
     small = f"<p><small>{escape(note)}</small></p>" if note else ""

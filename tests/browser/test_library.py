@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -32,11 +33,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         profile="cpu", home=root / "home", knowledge=root / "knowledge", collection="farm", models=root / "models"
     )
     application = build(settings, embedder=HashingEmbedder(256))
-    blocks = chat.build(application)
-    _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **theme.launch_options())
-    yield url
-    blocks.close()
-    application.close()
+    with ExitStack() as opened:
+        opened.callback(application.close)
+        blocks = chat.build(application, opened)
+        _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **theme.launch_options())
+        yield url
+        blocks.close()
 
 
 def tab(page: Any, name: str) -> None:
