@@ -51,3 +51,9 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
     file.write_text('{"question": "a", "document": "b", "contains": "c"}\n{"question": "a"}\n')
     with pytest.raises(ReadError, match=r"asked\.jsonl line 2"):
         read_asked(file)
+
+
+def test_a_snippet_of_a_table_line_is_found_by_its_cells() -> None:
+    row = passage(0, "a", "Class: ram; Salt (g): 9; Note: more in heat")
+    asked = [Asked("salt for rams", "feeding/salt", "| ram | 9 |"), Asked("bars only", "feeding/salt", "||")]
+    assert asked_of(asked, [row], SOURCES) == {"a-0": ("salt for rams",)}

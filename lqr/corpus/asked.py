@@ -65,8 +65,10 @@ def asked_of(asked: Iterable[Asked], passages: Sequence[Passage], sources: Mappi
     found: dict[str, list[str]] = {}
     lost = 0
     for item in asked:
-        snippet = plain(item.snippet)
-        home = next((passage_id for passage_id, text in by_source.get(item.document, ()) if snippet in text), None)
+        # a snippet of a table's line: the reader of tables writes its cells apart, each behind its column's name
+        cells = [cell for cell in map(str.strip, plain(item.snippet).split("|")) if cell]
+        texts = by_source.get(item.document, ())
+        home = next((passage_id for passage_id, text in texts if cells and all(cell in text for cell in cells)), None)
         if home is None:
             lost += 1
         else:
