@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import sys
 import threading
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from lqr.retrieval.dense import BULK, DenseIndex, QueryCache, SentenceEmbedder, make_faiss
+from lqr.retrieval.dense import BULK, DenseIndex, QueryCache, SentenceEmbedder
 from lqr.retrieval.fake import HashingEmbedder
 
 
@@ -32,24 +30,6 @@ def test_no_rows_or_no_queries() -> None:
     empty = np.zeros((0, 4), dtype=np.float32)
     assert DenseIndex(empty).search(np.ones((2, 4), dtype=np.float32), 3) == [[], []]
     assert DenseIndex(np.ones((2, 4), dtype=np.float32)).search(empty, 3) == []
-
-
-def test_gpu_is_used_only_where_faiss_has_one(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    index = object()
-    assert make_faiss(index, "cpu") is index
-    monkeypatch.setitem(sys.modules, "faiss", SimpleNamespace())
-    assert make_faiss(index, "gpu") is index
-    assert "faiss-gpu" in caplog.text
-    calls: list[Any] = []
-    moved = SimpleNamespace()
-    fake = SimpleNamespace(
-        StandardGpuResources=lambda: "resources",
-        get_num_gpus=lambda: 1,
-        index_cpu_to_gpu=lambda *arguments: calls.append(arguments) or moved,
-    )
-    monkeypatch.setitem(sys.modules, "faiss", fake)
-    assert make_faiss(index, "gpu") is moved
-    assert calls == [("resources", 0, index)]
 
 
 def test_cache_asks_once_and_forgets_the_oldest() -> None:

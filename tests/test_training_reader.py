@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,19 @@ def test_spans_become_the_tokens_that_hold_their_ends() -> None:
     offsets = [(0, 0), (0, 3), (4, 9), (9, 10), (11, 15), (0, 0)]
     assert token_spans([(4, 10), (0, 3), (11, 15)], offsets) == [(2, 3), (1, 1), (4, 4)]
     assert token_spans([(12, 20)], offsets) == []  # cut off
+
+
+def test_a_reader_is_trained_and_training_goes_on_from_it_heads_and_all(data: Path, tmp_path: Path) -> None:
+    from lqr.classifiers.span_encoder import SpanEncoder
+    from lqr.training.cross_encoder import TrainConfig
+    from lqr.training.reader import train_reader
+    from tests.tiny_models import tiny_encoder
+
+    tasks = build(data, squad=5, rounds=4)
+    base = tiny_encoder(tmp_path / "base", "bert", [task.question + " " + task.window.text for task in tasks])
+    config = TrainConfig(base=str(base), out=tmp_path / "one", epochs=1, batch=4, max_tokens=64, eval_every=2, bf16=False)
+    assert train_reader(tasks, config)["loss"] > 0
+    again = replace(config, base=str(tmp_path / "one"), out=tmp_path / "two", learning_rate=0.0)
+    train_reader(tasks, again)
+    one, two = (SpanEncoder.load(tmp_path / name).state_dict() for name in ("one", "two"))
+    assert all(one[name].equal(two[name]) for name in one)  # without a step, what was loaded is what is saved

@@ -17,8 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from lqr.classifiers.pair_encoder import HIDDEN, clipped, masked_mean
-from lqr.quiet import no_progress_bar
+from lqr.classifiers.pair_encoder import HIDDEN, clipped, load_encoder, masked_mean
 
 HEADS_FILE = "heads.safetensors"
 SPAN_CONFIG = "span_encoder.json"
@@ -94,15 +93,8 @@ class SpanEncoder(nn.Module):
             OSError, ValueError, KeyError, RuntimeError, SafetensorError: a file is missing, damaged or of another shape.
         """
         from safetensors.torch import load_file
-        from transformers import AutoModel
 
-        with no_progress_bar():
-            encoder, loading = AutoModel.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, attn_implementation="eager", output_loading_info=True
-            )
-        if missing := sorted(key for key in loading["missing_keys"] if "pooler" not in key):
-            raise ValueError(f"weights are missing, such as {missing[0]}")  # they would be random numbers, with only a warning
-        model = cls(encoder.float())
+        model = cls(load_encoder(folder))
         heads = {name: value.float() for name, value in load_file(str(folder / HEADS_FILE)).items()}
         _, unexpected = model.load_state_dict(heads, strict=False)
         lost = {name for name in model.state_dict() if not name.startswith("encoder.")} - set(heads)

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from lqr.quiet import no_progress_bar
+from lqr.classifiers.pair_encoder import load_encoder
 
 HEAD_FILE = "head.safetensors"
 
@@ -58,15 +58,8 @@ class TokenReader(nn.Module):
             OSError, ValueError, KeyError, RuntimeError, SafetensorError: a file is missing, damaged or of another shape.
         """
         from safetensors.torch import load_file
-        from transformers import AutoModel
 
-        with no_progress_bar():
-            encoder, loading = AutoModel.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, attn_implementation="eager", output_loading_info=True
-            )
-        if missing := sorted(key for key in loading["missing_keys"] if "pooler" not in key):
-            raise ValueError(f"weights are missing, such as {missing[0]}")
-        model = cls(encoder.float())
+        model = cls(load_encoder(folder))
         own = {name: value.float() for name, value in load_file(str(folder / HEAD_FILE)).items()}
         wrong = model.load_state_dict(own, strict=False)
         if wrong.unexpected_keys or any(not key.startswith("encoder.") for key in wrong.missing_keys):

@@ -127,7 +127,10 @@ def _reader(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]
     from lqr.training.reader import train_reader
 
     tasks = windows.build(arguments.data, seed=arguments.seed)
-    return {"held out": train_reader(tasks, _pair_config(arguments, settings), resume=arguments.resume)}
+    config = replace(_pair_config(arguments, settings), max_tokens=320, eval_every=240)  # windows are longer than pairs
+    if arguments.batch is None:
+        config = replace(config, batch=24)
+    return {"held out": train_reader(tasks, config, resume=arguments.resume)}
 
 
 def _support(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:

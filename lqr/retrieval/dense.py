@@ -12,13 +12,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from lqr.errors import WeightsError
 from lqr.quiet import no_progress_bar
 from lqr.retrieval.bm25 import FloatArray
+from lqr.retrieval.faiss_gpu import FaissIndex
 from lqr.settings import Settings
 from lqr.weights import WeightsLocation, find_weights
 
@@ -151,35 +152,23 @@ class QueryCache:
 
 
 class DenseIndex:
-    """Exact inner-product search over the rows of a matrix.
-
-    Flat, because it is exact and a hundred thousand passages still take a few milliseconds; approximate indexes would
-    need training and delete unreliably.
-    """
+    """Inner-product search over the rows of a matrix; exact up to hundreds of thousands (:mod:`lqr.retrieval.faiss_gpu`)."""
 
     def __init__(self, vectors: FloatArray, *, device: str = "cpu") -> None:
         """Index ``vectors``, shape ``(n, dimension)``, unit length; ``device`` is ``cpu`` or ``gpu``."""
-        import faiss
         from threadpoolctl import ThreadpoolController
 
-        self.size, dimension = vectors.shape
-        flat = make_faiss(faiss.IndexFlatIP(dimension), device)
-        self._lock = threading.Lock() if flat is not None and device == "gpu" else None  # FAISS on a GPU is for one thread
+        self.size = len(vectors)
+        self._index = FaissIndex(vectors, device=device)
         self._pools = ThreadpoolController()
-        self._index = faiss.IndexIDMap2(flat)
-        self._flat = flat  # IndexIDMap2 holds it without owning it
-        if self.size:
-            rows = np.arange(self.size, dtype=np.int64)
-            self._index.add_with_ids(np.ascontiguousarray(vectors, dtype=np.float32), rows)
 
     def search(self, queries: FloatArray, k: int) -> list[list[tuple[int, float]]]:
         """For each query (shape ``(q, dimension)``) its best ``k`` rows as ``(row, cosine)``; equal cosines by row."""
         k = min(k, self.size)
         if k <= 0 or not len(queries):
             return [[] for _ in queries]
-        queries = np.ascontiguousarray(queries, dtype=np.float32)
         # One thread for a few queries, as in the embedder: 0.1 ms instead of 7 for 2,500 passages on two busy cores.
-        with self._lock or nullcontext(), self._pools.limit(limits=1 if len(queries) < FEW else None, user_api="openmp"):
+        with self._pools.limit(limits=1 if len(queries) < FEW else None, user_api="openmp"):
             scores, rows = self._index.search(queries, k)
         results = []
         for row_scores, row_ids in zip(scores, rows, strict=True):
@@ -187,21 +176,6 @@ class DenseIndex:
             pairs = [(int(row), float(score)) for row, score in zip(row_ids, row_scores, strict=True) if row >= 0]
             results.append(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
         return results
-
-
-def make_faiss(index: Any, device: str) -> Any:
-    """The one switch to FAISS on a GPU: ``index`` itself, or its copy there if ``device`` is ``gpu`` and FAISS can."""
-    if device != "gpu":
-        return index
-    import faiss
-
-    if not hasattr(faiss, "StandardGpuResources") or faiss.get_num_gpus() == 0:
-        log.warning("profile gpu, but this FAISS has no GPU: searching on the CPU; install faiss-gpu-cu12 to change that")
-        return index
-    resources = faiss.StandardGpuResources()
-    moved: Any = faiss.index_cpu_to_gpu(resources, 0, index)
-    moved.lqr_resources = resources  # must live as long as the index
-    return moved
 
 
 def _unit(vectors: FloatArray) -> FloatArray:

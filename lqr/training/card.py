@@ -51,14 +51,15 @@ COMPLEXITY = Description(
     limits=(
         "English only.",
         "A label says how a set was made, not whether a second retrieval is worth its time; see the outcome labels below.",
-        "On a domain that is not in the training data it is less sure than on the sets it was trained on (the left-out table).",
+        "On a domain that is not in the training data it is less sure than on the sets it was trained on.",
     ),
     procedure="One logit on the encoder, read through a sigmoid divided by the temperature. Questions are lower-cased and lose "
     "their final mark half of the time while training, so that the style of a set does not tell its label.",
     code="""from pathlib import Path
-from lqr.classifiers.trained_complexity import TrainedComplexity
+from lqr.classifiers.complexity import load_complexity
+from lqr.settings import Settings
 
-model = TrainedComplexity(Path("models/complexity"))
+model, _ = load_complexity(Settings.load(models=Path("models")))  # an adapter's base is found, or fetched from the Hub
 print(model.route("Which ram is heavier, a Dorper or a Suffolk?"))""",
     tags=("question-complexity", "query-routing", "retrieval-augmented-generation"),
 )

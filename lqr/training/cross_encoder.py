@@ -61,7 +61,7 @@ def train(pairs: Sequence[Pair], held_out: Sequence[Pair], config: TrainConfig, 
     """
     import numpy as np
     import torch
-    from transformers import AutoModel, AutoTokenizer, Trainer, TrainingArguments
+    from transformers import AutoModel, AutoTokenizer, Trainer
 
     from lqr.classifiers.pair_encoder import PAIR_CONFIG, PairEncoder, encode_pairs
 
@@ -81,32 +81,7 @@ def train(pairs: Sequence[Pair], held_out: Sequence[Pair], config: TrainConfig, 
     def metrics(prediction: Any) -> dict[str, float]:
         return scores(np.ravel(prediction.predictions), np.ravel(prediction.label_ids))
 
-    steps = int(config.epochs * len(pairs) / config.batch)
-    arguments = TrainingArguments(
-        output_dir=str(config.out / "checkpoints"),
-        num_train_epochs=config.epochs,
-        per_device_train_batch_size=config.batch,
-        per_device_eval_batch_size=64,
-        learning_rate=config.learning_rate,
-        lr_scheduler_type="cosine",
-        warmup_steps=int(config.warmup * steps),
-        weight_decay=config.weight_decay,
-        train_sampling_strategy="group_by_length",
-        bf16=config.bf16,
-        use_cpu=not torch.cuda.is_available(),
-        eval_strategy="steps",
-        eval_steps=config.eval_every,
-        save_strategy="steps",
-        save_steps=config.eval_every,
-        save_total_limit=2,
-        load_best_model_at_end=True,
-        metric_for_best_model="eval_loss",
-        logging_steps=50,
-        remove_unused_columns=False,
-        label_names=["labels"],
-        seed=config.seed,
-        report_to=[],
-    )
+    arguments = trainer_arguments(config, len(pairs), label_names=["labels"], per_device_eval_batch_size=64)
     trainer = Trainer(
         model=model,
         args=arguments,
@@ -132,6 +107,37 @@ def train(pairs: Sequence[Pair], held_out: Sequence[Pair], config: TrainConfig, 
     }
     (config.out / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return result
+
+
+def trainer_arguments(config: TrainConfig, rows: int, **more: Any) -> Any:
+    """The ``TrainingArguments`` of the paper's schedule over ``rows`` training rows; ``more`` is handed on."""
+    import torch
+    from transformers import TrainingArguments
+
+    return TrainingArguments(
+        output_dir=str(config.out / "checkpoints"),
+        num_train_epochs=config.epochs,
+        per_device_train_batch_size=config.batch,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=int(config.warmup * int(config.epochs * rows / config.batch)),
+        weight_decay=config.weight_decay,
+        train_sampling_strategy="group_by_length",
+        bf16=config.bf16,
+        use_cpu=not torch.cuda.is_available(),
+        eval_strategy="steps",
+        eval_steps=config.eval_every,
+        save_strategy="steps",
+        save_steps=config.eval_every,
+        save_total_limit=2,
+        load_best_model_at_end=True,
+        metric_for_best_model="eval_loss",
+        logging_steps=50,
+        remove_unused_columns=False,
+        seed=config.seed,
+        report_to=[],
+        **more,
+    )
 
 
 def scores(logits: Any, labels: Any) -> dict[str, float]:

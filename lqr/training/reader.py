@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lqr.training.cross_encoder import TrainConfig, calibration_error, fit_temperature
+from lqr.training.cross_encoder import TrainConfig, calibration_error, fit_temperature, trainer_arguments
 from lqr.training.windows import SPAN, ReadingTask
 
 HELD_OUT = 400
@@ -34,28 +34,31 @@ class _Tasks:
 
 
 def train_reader(tasks: Sequence[ReadingTask], config: TrainConfig, *, resume: bool = False) -> dict[str, float]:
-    """Fine-tune from ``config.base`` (an encoder, or a trained pair encoder), calibrate, save to ``config.out``.
+    """Fine-tune from ``config.base`` (an encoder, a trained pair encoder, or a reader, heads and all), calibrate, save to ``config.out``.
 
-    The last ``HELD_OUT`` questions serve for choosing the checkpoint and for calibration. Returns the held-out metrics.
+    The last ``HELD_OUT`` windows (at most a fifth) serve for choosing the checkpoint and for calibration.
+    Returns the held-out metrics.
     """
     import numpy as np
     import torch
-    from transformers import AutoModel, AutoTokenizer, Trainer, TrainingArguments
+    from transformers import AutoModel, AutoTokenizer, Trainer
 
     from lqr.classifiers.pair_encoder import PAIR_CONFIG, PairEncoder
-    from lqr.classifiers.span_encoder import SpanEncoder, Window, encode_windows
+    from lqr.classifiers.span_encoder import SPAN_CONFIG, SpanEncoder, Window, encode_windows
 
     torch.manual_seed(config.seed)
     if config.threads:
         torch.set_num_threads(config.threads)
     tokenizer = AutoTokenizer.from_pretrained(config.base)
-    if (Path(config.base) / PAIR_CONFIG).is_file():
+    if (Path(config.base) / SPAN_CONFIG).is_file():
+        network = SpanEncoder.load(Path(config.base))
+    elif (Path(config.base) / PAIR_CONFIG).is_file():
         trained = PairEncoder.load(Path(config.base))
         network = SpanEncoder(trained.encoder)
         # "needed for the answer" begins where "helps to answer" ended: the heads have one form
         network.evidence.load_state_dict(trained.head.state_dict())
     else:
-        network = SpanEncoder(AutoModel.from_pretrained(config.base, attn_implementation="eager"))
+        network = SpanEncoder(AutoModel.from_pretrained(config.base, attn_implementation="eager").float())
 
     class WithLoss(torch.nn.Module):  # the Trainer wants a loss from the model; inference has no need of it
         def __init__(self) -> None:
@@ -102,34 +105,15 @@ def train_reader(tasks: Sequence[ReadingTask], config: TrainConfig, *, resume: b
                     kinds[row] = -1
         return {**inputs, "starts": starts, "ends": ends, "kinds": kinds, "needed": needed}
 
-    training, held_out = list(tasks[:-HELD_OUT]), list(tasks[-HELD_OUT:])
+    count = min(HELD_OUT, max(1, len(tasks) // 5))
+    training, held_out = list(tasks[:-count]), list(tasks[-count:])
     model = WithLoss()
-    steps = int(config.epochs * len(training) / config.batch)
-    arguments = TrainingArguments(
-        output_dir=str(config.out / "checkpoints"),
-        num_train_epochs=config.epochs,
-        per_device_train_batch_size=config.batch,
-        per_device_eval_batch_size=32,
-        learning_rate=config.learning_rate,
-        lr_scheduler_type="cosine",
-        warmup_steps=int(config.warmup * steps),
-        weight_decay=config.weight_decay,
-        train_sampling_strategy="group_by_length",
-        bf16=config.bf16,
-        use_cpu=not torch.cuda.is_available(),
-        eval_strategy="steps",
-        eval_steps=config.eval_every,
-        save_strategy="steps",
-        save_steps=config.eval_every,
-        save_total_limit=2,
-        load_best_model_at_end=True,
-        metric_for_best_model="eval_loss",
-        prediction_loss_only=True,
-        logging_steps=50,
-        remove_unused_columns=False,
+    arguments = trainer_arguments(
+        config,
+        len(training),
         label_names=["starts", "ends", "kinds", "needed"],
-        seed=config.seed,
-        report_to=[],
+        per_device_eval_batch_size=32,
+        prediction_loss_only=True,
     )
     trainer = Trainer(
         model=model, args=arguments, train_dataset=_Tasks(training), eval_dataset=_Tasks(held_out), data_collator=collate

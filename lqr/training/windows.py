@@ -36,7 +36,7 @@ class ReadingTask:
     origin: str
 
 
-def build(data: Path, *, seed: int = 13, squad: int = 16000, rounds: int = 2, limit: int = 1600) -> list[ReadingTask]:
+def build(data: Path, *, seed: int = 13, squad: int = 12000, rounds: int = 2, limit: int = 1350) -> list[ReadingTask]:
     """Every training window, shuffled.
 
     Args:
