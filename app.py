@@ -17,7 +17,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read once, when gr
 from lqr.cli.common import progress_bars
 from lqr.errors import LqrError
 from lqr.service.logs import JsonFormatter
-from lqr.service.redaction import SecretFilter, known_secrets
+from lqr.service.redaction import guard_logs
 from lqr.settings import Settings
 
 log = logging.getLogger("lqr")
@@ -28,7 +28,7 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s", datefmt="%H:%M:%S")
     handler = logging.getLogger().handlers[0]
     handler.setLevel(logging.INFO)  # some libraries set their own loggers to DEBUG when imported
-    handler.addFilter(SecretFilter(known_secrets()))
+    guard_logs()
     for chatty in ("httpx", "httpcore", "sentence_transformers", "faiss.loader"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     try:

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from lqr.cli.common import progress_bars
 from lqr.evaluation.collection_answers import run
 from lqr.evaluation.options import Options
 
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 limit=options.limit or None,
                 seed=SEED,
                 fresh=True,
-                progress=_shown,
+                progress=progress_bars(),
             ).checked()
         )
     rows = result["rows"]
@@ -73,6 +74,9 @@ def table(rows: Sequence[Row]) -> dict[str, Any]:
         "simple: gold in first 3": _share(_gold(simple, 3)),
         "two-step: all gold in first 5": _share(_gold(two_step, 5)),
         "later turns: gold in first 5": _share(_gold(later, 5)),
+        "simple: the marked passage in first 3": _share(_gold(simple, 3, "marked")),
+        "two-step: all marked in first 5": _share(_gold(two_step, 5, "marked")),
+        "later turns: marked in first 5": _share(_gold(later, 5, "marked")),
         "shown citations retrieved": _share(r["cited_retrieved"] for r in rows),
         "key facts in answers": _share(_facts(answerable)),
         "key facts, simple": _share(_facts(simple)),
@@ -88,9 +92,9 @@ def table(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _gold(rows: Iterable[Row], k: int) -> Iterable[bool]:
-    """Whether all facts' passages are among the first ``k``, of turns that have any."""
-    return (set(r["supporting"]) <= set(r["retrieved"][:k]) for r in rows if r["supporting"])
+def _gold(rows: Iterable[Row], k: int, of: str = "supporting") -> Iterable[bool]:
+    """Whether a passage of each fact is among the first ``k``, of turns that have any."""
+    return (set(r[of]) <= set(r["retrieved"][:k]) for r in rows if r[of])
 
 
 def _facts(rows: Iterable[Row]) -> Iterable[bool]:
@@ -106,10 +110,6 @@ def _share(values: Iterable[bool]) -> str:
 def _median(values: Iterable[float]) -> str:
     found = sorted(values)
     return f"{statistics.median(found):.2f} (p95 {found[int(0.95 * (len(found) - 1))]:.2f}, n {len(found)})" if found else "none"
-
-
-def _shown(what: str, done: int, total: int) -> None:
-    print(f"\r{what} {done}/{total}   ", end="\n" if done >= total else "", file=sys.stderr, flush=True)
 
 
 def _resident_mb() -> int:

@@ -1,14 +1,18 @@
 """Fits the small logistics on the dev half of knowledge/agriculture/questions.jsonl; never reads the test half.
 
-    python -m benchmarks.fit blend     -> models/relevance/blend.json  (ranking of passages and of sentences)
-    python -m benchmarks.fit gate      -> models/gate/gate.json        (answer or refuse; run it after blend)
+    python -m benchmarks.fit blend                -> models/relevance/blend.json  (ranking of passages and of sentences)
+    python -m benchmarks.fit unasked --data DIR   -> its part "unasked", for collections without asked questions
+    python -m benchmarks.fit gate                 -> models/gate/gate.json        (answer or refuse; run it after blend)
 
-Both print cross-validated figures (five folds by question) beside those of the single signals.
+Each prints cross-validated figures (five folds by question) beside those of the single signals. ``unasked`` sees the dev half
+without the asked questions, and training questions of SQuAD over whole articles: other documents than the encoder was trained on.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import random
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -21,28 +25,40 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 from lqr.app import Application, build
-from lqr.blend import PASSAGE_FEATURES, UNIT_FEATURES, logit
-from lqr.decompose import decompose
+from lqr.blend import PASSAGE_FEATURES, UNASKED_FEATURES, UNIT_FEATURES, logit
+from lqr.evaluation.collections import open_corpus
+from lqr.evaluation.datasets import CorpusPassage
 from lqr.evaluation.questions import Item, load
+from lqr.retrieval.rerank import Reranker
 from lqr.settings import Settings
 from lqr.training.gate import fit
+from lqr.training.pairs import read_rows
 from lqr.types import Hit
 from lqr.writing.units import units_of
 
 KEPT = 5  # passages whose sentences the writer sees
+SEED = 13
+KNOWN = 2200  # paragraphs of SQuAD that models/relevance was trained on: the first so many, shuffled with its seed
+PARAGRAPHS = 300  # of the collection of SQuAD, about as many as a visitor's own documents have passages
+ASKED = 30  # its questions, and every fifth of the farm's: enough for five numbers
 Table = tuple[np.ndarray, np.ndarray, np.ndarray]  # features, labels, question number
+Pool = tuple[str, frozenset[str], tuple[Hit, ...]]  # a question, the ids of its gold passages, what was found
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    what = (argv or sys.argv[1:] or [""])[0]
-    if what not in ("blend", "gate"):
-        print(__doc__)
-        return 2
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("blend", "unasked", "gate"))
+    parser.add_argument("--data", type=Path, help="the folder of public sets, for unasked")
+    options = parser.parse_args(argv)
+    if options.what == "unasked" and options.data is None:
+        parser.error("unasked needs --data DIR")
     application = build(Settings.load())
     path = application.settings.knowledge / "agriculture" / "questions.jsonl"
     items = [item for item in load(path, application.store) if item.split == "dev"]
-    if what == "blend":
+    if options.what == "blend":
         print(json.dumps(fit_blend(application, items, path), indent=1))
+    elif options.what == "unasked":
+        print(json.dumps(fit_unasked(application, items, options.data), indent=1))
     else:
         print(json.dumps(fit(gate_rows(application, items), application.settings.models / "gate"), indent=1))
     application.close()
@@ -53,15 +69,78 @@ def fit_blend(application: Application, items: Sequence[Item], path: Path) -> di
     """Fit on the human standalone questions of ``items``; writes ``blend.json``."""
     snippets = {raw["id"]: [[m["contains"] for m in t["gold"]] for t in raw["turns"]] for raw in map(json.loads, path.open())}
     pools = [(item, n, *_pool(application, item, n)) for item in items for n, ask in enumerate(item.turns) if ask.gold]
-    passages = _passage_table(application, pools)
+    gold = [frozenset(i for held in item.turns[n].gold for i in held) for item, n, _, _ in pools]
+    passages = _passage_table(
+        application.pipeline.reranker,
+        [(question, marked, hits) for (_, _, question, hits), marked in zip(pools, gold, strict=True)],
+        PASSAGE_FEATURES,
+    )
     passage_weights, passage_figures, score = _fitted(passages, PASSAGE_FEATURES, (1, 3, 5))
     units = _unit_table(application, pools, snippets, score)
     unit_weights, unit_figures, _ = _fitted(units, UNIT_FEATURES, (1, 2, 3))
     figures = {"passages": passage_figures, "units": unit_figures, "questions": len(pools)}
-    record = {"passage": passage_weights, "unit": unit_weights, "cross_validation": figures}
-    out = application.settings.models / "relevance" / "blend.json"
-    out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    _record(application, {"passage": passage_weights, "unit": unit_weights}, figures)
     return figures
+
+
+def fit_unasked(application: Application, items: Sequence[Item], data: Path) -> dict[str, Any]:
+    """Fit the ranking of passages without asked questions; changes only that part of ``blend.json``."""
+    reranker = application.pipeline.reranker
+    farm = [
+        (*_pool(application, item, n), frozenset(i for held in ask.gold for i in held))
+        for item in items[::5]
+        for n, ask in enumerate(item.turns)
+        if ask.gold
+    ]
+    tables = [_passage_table(reranker, [(question, gold, hits) for question, hits, gold in farm], UNASKED_FEATURES)]
+    corpus, questions = _articles(data)
+    with open_corpus(corpus, application.settings) as opened:
+        pools = [(question, gold, opened.pipeline.layered.retrieve(question, None).hits) for question, gold in questions]
+        tables.append(_passage_table(opened.pipeline.reranker, pools, UNASKED_FEATURES))
+    weights, figures, _ = _fitted(_joined(tables), UNASKED_FEATURES, (1, 3, 5))
+    each = {name: _fitted(table, UNASKED_FEATURES, (1, 3, 5))[1] for name, table in zip(("farm", "squad"), tables, strict=True)}
+    found = {"unasked": {**figures, "questions": len(farm) + len(pools), "fitted on one alone": each}}
+    _record(application, {"unasked": weights}, found)
+    return {"weights": weights, **found}
+
+
+def _articles(data: Path) -> tuple[list[CorpusPassage], list[tuple[str, frozenset[str]]]]:
+    """Whole articles of SQuAD's training half as a collection, and questions on paragraphs that the encoder has not seen."""
+    rows = read_rows(data / "squad" / "train_paragraphs.jsonl.gz")
+    numbered = list(range(len(rows)))
+    random.Random(SEED).shuffle(numbered)
+    known = set(numbered[:KNOWN])
+    articles: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        articles.setdefault(row["title"], []).append(number)
+    drawing = random.Random(SEED)
+    titles = sorted(articles)
+    drawing.shuffle(titles)
+    corpus: list[CorpusPassage] = []
+    questions: list[tuple[str, frozenset[str]]] = []
+    for title in titles:
+        for number in articles[title]:
+            corpus.append(CorpusPassage(f"squad-{number}", title, rows[number]["text"]))
+            if number not in known and rows[number]["questions"]:
+                questions.append((drawing.choice(rows[number]["questions"])["question"], frozenset({f"squad-{number}"})))
+        if len(corpus) >= PARAGRAPHS:
+            break
+    return corpus, drawing.sample(questions, min(ASKED, len(questions)))
+
+
+def _joined(tables: Sequence[Table]) -> Table:
+    """One table of all, every question with a number of its own."""
+    shifts = np.cumsum([0, *(int(groups.max()) + 1 for _, _, groups in tables[:-1])])
+    groups = [groups + shift for (_, _, groups), shift in zip(tables, shifts, strict=True)]
+    return np.concatenate([t[0] for t in tables]), np.concatenate([t[1] for t in tables]), np.concatenate(groups)
+
+
+def _record(application: Application, parts: dict[str, Any], figures: dict[str, Any]) -> None:
+    """Write ``parts`` and their figures into ``blend.json``; what they do not name stays."""
+    path = application.settings.models / "relevance" / "blend.json"
+    held = json.loads(path.read_text(encoding="utf-8"))
+    record = {**held, **parts, "cross_validation": {**held.get("cross_validation", {}), **figures}}
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def gate_rows(application: Application, items: Sequence[Item]) -> list[dict[str, Any]]:
@@ -73,16 +152,21 @@ def gate_rows(application: Application, items: Sequence[Item]) -> list[dict[str,
     pipeline, rows = application.pipeline, []
     for item in items:
         for ask in item.turns:
-            parts = decompose(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
-            found = pipeline.layered.retrieve(ask.standalone, parts)
+            parts = pipeline.decomposer(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
+            asked, parts = pipeline.glossed(ask.standalone, parts)
+            found = pipeline.layered.retrieve(asked, parts)
             homes = {i.rsplit("-", 1)[0] for held in ask.gold for i in held}
             pools = tuple(tuple(hit for hit in pool if hit.passage.document_id not in homes) for pool in found.pools)
             without = replace(found, pools=pools)
             for pool, expect in ((found, ask.expect), (without, "refuse")) if homes else ((found, "refuse"),):
-                read = pipeline.read(ask.standalone, pool)
+                read = pipeline.read(asked, pool)
                 if read.kept:
                     features = pipeline.gate.features(
-                        ask.standalone, read.kept, read.composed.best, read.composed.part_scores, read.said
+                        pipeline.profile.renamed(ask.standalone),
+                        read.kept,
+                        read.composed.best,
+                        read.composed.part_scores,
+                        read.said,
                     )
                     rows.append({"expect": expect, "gate": features})
     return rows
@@ -90,18 +174,17 @@ def gate_rows(application: Application, items: Sequence[Item]) -> list[dict[str,
 
 def _pool(application: Application, item: Item, number: int) -> tuple[str, tuple[Hit, ...]]:
     pipeline, ask = application.pipeline, item.turns[number]
-    parts = decompose(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
-    found = pipeline.layered.retrieve(ask.standalone, parts)
-    return ask.standalone, found.hits
+    parts = pipeline.decomposer(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
+    asked, parts = pipeline.glossed(ask.standalone, parts)
+    return asked, pipeline.layered.retrieve(asked, parts).hits
 
 
-def _passage_table(application: Application, pools: Sequence[Any]) -> Table:
-    reranker, x, y, groups = application.pipeline.reranker, [], [], []
-    for group, (item, number, question, hits) in enumerate(pools):
+def _passage_table(reranker: Reranker, pools: Sequence[Pool], names: Sequence[str]) -> Table:
+    x, y, groups = [], [], []
+    for group, (question, gold, hits) in enumerate(pools):
         encoder = reranker.scorer([(question, (h.passage.topic, h.passage.text)) for h in hits])
-        gold = {i for held in item.turns[number].gold for i in held}
         for hit, row in zip(hits, reranker.features(question, hits, encoder), strict=True):
-            x.append([row[name] for name in PASSAGE_FEATURES])
+            x.append([row[name] for name in names])
             y.append(hit.passage.id in gold)
             groups.append(group)
     return np.array(x), np.array(y, dtype=int), np.array(groups)

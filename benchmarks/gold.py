@@ -31,7 +31,7 @@ def refreshed(knowledge: Path) -> str:
     for line, item in zip(path.read_text(encoding="utf-8").splitlines(), items, strict=True):
         raw = json.loads(line)
         for turn, ask in zip(raw["turns"], item.turns, strict=True):
-            for mark, held in zip(turn["gold"], ask.gold, strict=True):
+            for mark, held in zip(turn["gold"], ask.marked, strict=True):
                 mark["passages"] = list(held)
         lines.append(json.dumps(raw, ensure_ascii=False))
     return "\n".join(lines) + "\n"

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lqr.app import Application, build
+from lqr.cli.common import progress_bars
 from lqr.corpus.ingest import ingest
 from lqr.corpus.profile import load_profile
 from lqr.corpus.rulebook import references
@@ -69,7 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.ingest:
         return _timed_ingest(options.ingest)
     settings = Settings.load(collection=NAME, llm=options.llm)
-    application = build(settings, progress=_shown)
+    show = progress_bars()
+    application = build(settings, progress=show)
     try:
         bare = _without_graph(application)
         file = settings.knowledge / NAME / "questions.jsonl"
@@ -82,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             rows.append(_row(application, item, notes[item.id]))
             if len(notes[item.id]["rules"]) > 1:
                 rows[-1]["without_graph"] = _row(bare, item, notes[item.id])["retrieved_rules"]
-            _shown("asked", number, len(items))
+            show("asked", number, len(items))
         startup = application.startup
     finally:
         application.close()
@@ -232,10 +234,6 @@ def _generated(count: int, draw: random.Random) -> Iterable[str]:
             see = f" See {code} {draw.randint(1, 10)}.{draw.randint(1, 10)}R." if rule % 3 == 0 else ""
             lines.append(f"{code} {rule // 10 + 1}.{rule % 10 + 1}R A {text}.{see}\n")
         yield "\n".join(lines)
-
-
-def _shown(what: str, done: int, total: int) -> None:
-    print(f"\r{what} {done}/{total}   ", end="\n" if done >= total else "", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
     python -m benchmarks.kill [--n 100] [--seed 13] [--folder FOLDER]
 
 Each round a child process ingests, replaces and deletes documents and rebuilds the indexes, saying what it begins and what is
-done; it is killed (SIGKILL) after a random time. Another child then opens what is left and compares: the store is sound, what
+done; it is killed (SIGKILL) at a random moment of an operation of a kind that is drawn first, so that quick deletes are hit as
+often as slow ingests, on a slow machine too. Another child then opens what is left and compares: the store is sound, what
 was reported done is there, what was reported deleted is not, and every index agrees with the store. Exit code 1 if not.
 
 The children are forked from a process that has loaded everything and run nothing, so a round takes a fraction of a second.
@@ -34,7 +35,9 @@ from lqr.retrieval.retriever import Retriever
 from lqr.settings import Settings
 
 SOURCES = 12
-LONGEST = 1.0  # seconds that a child lives, at most, once it has begun
+KINDS = ("add", "delete", "index")
+FIRST = 0.01  # seconds that an operation is taken to last before one of its kind was seen to end
+LATE = 1.2  # the kill comes at the latest after this many times what the last operation of its kind took
 
 
 @dataclass
@@ -53,7 +56,7 @@ def run(folder: Path, rounds: int, seed: int) -> Outcome:
     outcome = Outcome()
     believed: dict[str, str | None] = {}  # source -> the word that its document holds, None once deleted
     for number in range(rounds):
-        lines = _killed(lambda number=number: _work(folder, seed * 1000 + number, _write), draw.uniform(0, LONGEST))
+        lines = _killed(lambda number=number: _work(folder, seed * 1000 + number, _write), draw)
         doubtful: tuple[str, str | None] | None = None
         for line in lines:
             what, source, word = [*line.split("\t"), "", ""][:3]
@@ -64,7 +67,7 @@ def run(folder: Path, rounds: int, seed: int) -> Outcome:
                 outcome.operations += 1
                 if source != "index":
                     believed[source] = word or None
-        kind = "between" if doubtful is None else "index" if doubtful[0] == "index" else "add" if doubtful[1] else "delete"
+        kind = "between" if doubtful is None else _kind(*doubtful)
         outcome.interrupted[kind] = outcome.interrupted.get(kind, 0) + 1
         outcome.kills += 1
         found = json.loads("\n".join(_told(lambda state=dict(believed), open_=doubtful: _check(folder, state, open_))) or "null")
@@ -160,11 +163,31 @@ def _fork(work: Callable[[], None]) -> tuple[int, int]:
         os._exit(0)
 
 
-def _killed(work: Callable[[], None], seconds: float) -> list[str]:
-    """Run ``work`` in a child, kill it ``seconds`` after its first line, and return its whole lines."""
+def _kind(source: str, word: str | None) -> str:
+    return "index" if source == "index" else "add" if word else "delete"
+
+
+def _killed(work: Callable[[], None], draw: random.Random) -> list[str]:
+    """Run ``work`` in a child, kill it within an operation of a kind that is drawn, and return its whole lines."""
+    wanted, passed = draw.choice(KINDS), draw.randrange(3)  # the kind, and how many of it are let through
     child, reading = _fork(work)
-    told = os.read(reading, 65536)
-    time.sleep(seconds)
+    told, lines = b"", 0
+    began, lasted = 0.0, dict.fromkeys(KINDS, FIRST)
+    while part := os.read(reading, 65536):
+        told += part
+        new = told.decode().split("\n")[:-1][lines:]
+        lines += len(new)
+        for line in new:
+            what, source, word = [*line.split("\t"), "", ""][:3]
+            kind = _kind(source, word or None)
+            if what == "begin":
+                began = time.perf_counter()
+            else:
+                lasted[kind] = time.perf_counter() - began
+                passed -= kind == wanted
+        if new and what == "begin" and kind == wanted and passed <= 0:
+            time.sleep(draw.uniform(0, LATE * lasted[kind]))
+            break
     os.kill(child, signal.SIGKILL)
     return _rest(child, reading, told)
 

@@ -24,6 +24,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.soak import first_questions
+
 ROOT = Path(__file__).resolve().parent.parent
 SEED = 13
 START = 900  # seconds that the chat may take to start: the first time it embeds the whole collection
@@ -73,16 +75,22 @@ def _wait_until_up(chat: subprocess.Popen[bytes], port: int) -> None:
 def _ask_all(people: int, questions: int, port: int) -> list[dict[str, Any]]:
     from gradio_client import Client
 
-    lines = (ROOT / "knowledge" / "agriculture" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     draw = random.Random(SEED)
-    items = [json.loads(line) for line in lines if line.strip()]
-    pool = [item["question"] for item in items if "question" in item]  # conversations have turns instead
+    pool = first_questions(ROOT / "knowledge" / "agriculture")
     rows: list[dict[str, Any]] = []
-    ready = threading.Barrier(people + 1)
+    # One after the other, and patiently: fetching the page's description is no part of the waits.
+    clients = [
+        Client(
+            f"http://127.0.0.1:{port}",
+            headers={"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}"},
+            httpx_kwargs={"timeout": START},
+            verbose=False,
+        )
+        for number in range(people)
+    ]
+    ready = threading.Barrier(people)
 
     def person(number: int, mine: list[str]) -> None:
-        headers = {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}"}
-        client = Client(f"http://127.0.0.1:{port}", headers=headers, verbose=False)
         ready.wait()
         for question in mine:
             began = time.perf_counter()
@@ -92,7 +100,7 @@ def _ask_all(people: int, questions: int, port: int) -> list[dict[str, Any]]:
             ]
             row: dict[str, Any] = {"person": number, "question": question}
             try:
-                answer = client.predict(question, history, api_name="/ask")
+                answer = clients[number].predict(question, history, api_name="/ask")
                 others = [n for n in range(people) if n != number and f"Person{n}x" in json.dumps(answer)]
                 # A follow-up may be rewritten; what no rewriting removes is that most of the question's own words are there.
                 words, told = set(question.lower().split()), set(answer["trace"]["standalone"].lower().split())
@@ -104,7 +112,6 @@ def _ask_all(people: int, questions: int, port: int) -> list[dict[str, Any]]:
     threads = [threading.Thread(target=person, args=(n, draw.sample(pool, questions))) for n in range(people)]
     for thread in threads:
         thread.start()
-    ready.wait()
     for thread in threads:
         thread.join()
     return rows

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from lqr.blend import Blend
@@ -24,10 +25,10 @@ from lqr.corpus.profile import FILE_NAME, Profile, load_profile
 from lqr.corpus.rulebook import references
 from lqr.corpus.store import Store
 from lqr.decompose import load_decomposer
-from lqr.entities import EntityFinder
+from lqr.entities import EntityFinder, places
 from lqr.errors import StoreError
 from lqr.grounding.calibration import Calibration
-from lqr.grounding.refusal import Gate, load_weights
+from lqr.grounding.refusal import Gate, beside, load_weights
 from lqr.grounding.rules import RuleChecker
 from lqr.pipeline import Pipeline
 from lqr.retrieval.dense import Embedder, load_embedder
@@ -35,6 +36,7 @@ from lqr.retrieval.index import AskedOf
 from lqr.retrieval.layered import LayeredRetrieval
 from lqr.retrieval.rerank import Reranker
 from lqr.retrieval.retriever import Retriever
+from lqr.retrieval.shipped import FILE_NAME as VECTORS
 from lqr.retrieval.tokenizer import tokenize
 from lqr.settings import Settings
 from lqr.writing.composer import Composer
@@ -105,6 +107,7 @@ def build(
             folder,
             (lambda done, total: progress("embedding", done, total)) if progress else None,
             asked_of=asked_source(settings, name, store),
+            shipped=settings.knowledge / name / VECTORS,
         )
         blend = Blend.load(settings.models / "relevance")
         relevance, why = _relevance(settings, retriever)
@@ -135,9 +138,9 @@ def build(
                 profile, [d.title for d in documents], max_chars=settings.max_question_chars, history_turns=settings.history_turns
             ),
             complexity=complexity,
-            layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities),
+            layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities, partial(places, profile)),
             reranker=Reranker(relevance.score_many, retriever.signals, blend),
-            composer=Composer(relevance.score_many, retriever.encode, blend),
+            composer=Composer(relevance.score_many, retriever.encode, blend, beside=partial(beside, profile)),
             gate=Gate(
                 profile,
                 retriever.rarity,

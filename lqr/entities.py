@@ -17,3 +17,8 @@ class EntityFinder:
     def __call__(self, text: str) -> list[str]:
         """The names in ``text`` as written there, in order, without overlaps."""
         return [name.text for name in self._names.find(text)]
+
+
+def places(profile: Profile, text: str) -> list[str]:
+    """The places (scope terms of the kind ``region``) in ``text`` as written there, in order."""
+    return [mention.text for mention in profile.mentions(text) if mention.kind == "region"]

@@ -15,11 +15,17 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from lqr.errors import WeightsError
+
 MANIFEST, ORIGIN = "manifest.json", "origin.json"
 FORMAT = 1
 # What may travel. None of these can run code when it is read the way this project reads it.
 SUFFIXES = frozenset(
     {".png", ".csv", ".safetensors", ".gguf", ".json", ".jsonl", ".txt", ".md", ".model", ".jinja", ".toml", ".npy", ".sqlite3"}
+)
+REMEDY = (
+    "move it away and fetch it again with `lqr hub pull`; "
+    f"if you changed it yourself, delete its {MANIFEST}, and its {ORIGIN} if there is one"
 )
 _LONGEST_HEADER = 100_000_000  # bytes; the format's own limit
 
@@ -90,11 +96,12 @@ def shapes(path: Path) -> dict[str, list[int]]:
         raise ValueError(f"{path.name} is not a safetensors file") from error
 
 
-def problem(folder: Path, hasher: Hasher = sha256) -> str:
+def problem(folder: Path, hasher: Hasher = sha256, *, changes: Callable[[str], bool] = lambda name: False) -> str:
     """What in ``folder`` differs from its manifest, naming the file; empty if nothing does, or if there is no manifest.
 
     Args:
         hasher: gives a file's SHA-256; one that remembers saves a start the hashing of what has not changed.
+        changes: says which files change by use alone; they are not compared.
     """
     path = folder / MANIFEST
     if not path.is_file():
@@ -107,7 +114,7 @@ def problem(folder: Path, hasher: Hasher = sha256) -> str:
             return f"{MANIFEST} has format {manifest['format']}, this program reads {FORMAT}"
         entries = {checked_name(name): dict(entry) for name, entry in manifest["files"].items()}
         for name, entry in entries.items():
-            if fault := _fault(folder / name, entry, hasher):
+            if not changes(name) and (fault := _fault(folder / name, entry, hasher)):
                 return f"{name} {fault}"
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return f"{MANIFEST} is damaged ({error})"
@@ -115,6 +122,18 @@ def problem(folder: Path, hasher: Hasher = sha256) -> str:
     if strangers := sorted(weights - set(entries)):
         return f"{strangers[0]} is not in {MANIFEST}"
     return ""
+
+
+def verify(folder: Path) -> None:
+    """Refuse a folder of a model that differs from its manifest; one that has none, or is not there, is as it should be.
+
+    For those who load a folder of ``models/`` themselves; what :func:`lqr.weights.find_weights` gives has been compared.
+
+    Raises:
+        WeightsError: naming the file.
+    """
+    if fault := problem(folder):
+        raise WeightsError(f"models/{folder.name}: {fault}; {REMEDY}")
 
 
 def checked_name(name: str) -> str:

@@ -9,38 +9,35 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
-from typing import Any
 
+from lqr.answering import Answering
 from lqr.classifiers.complexity import ComplexityModel
 from lqr.conversation import Rewriter
 from lqr.corpus.profile import Profile
 from lqr.corpus.store import Store
 from lqr.decompose import Decomposer
 from lqr.errors import Cancelled, WriterError
-from lqr.grounding.agreement import contradictions
-from lqr.grounding.calibration import Calibration, features_of
-from lqr.grounding.confidence import confidence
-from lqr.grounding.refusal import Gate, Verdict, conflict, out_of_scope
-from lqr.grounding.rules import RuleChecker, out_of_force, tempered
+from lqr.grounding.calibration import Calibration
+from lqr.grounding.evaluation import evaluate
+from lqr.grounding.refusal import Gate, Verdict, conflict
+from lqr.grounding.rules import RuleChecker
 from lqr.memory import release
-from lqr.replies import language_of, reply
+from lqr.replies import language_of
 from lqr.retrieval.layered import LayeredRetrieval, Retrieved
 from lqr.retrieval.rerank import Reranker
 from lqr.retrieval.retriever import Retriever
+from lqr.selection import Selection
 from lqr.settings import RouteSetting, Settings
-from lqr.suggestions import suggest
 from lqr.text import truncate
-from lqr.types import Answer, Claim, Confidence, Event, Hit, Passage, Progress, Rewrite, Route, Source, Trace, Turn
+from lqr.types import Answer, Decomposition, Event, Hit, Progress, Route, Trace, Turn
 from lqr.writing.composer import Composer, Composition
 from lqr.writing.model_writer import ModelWriter, Written
 
 log = logging.getLogger(__name__)
 
-SAME_TABLE = "a row of the same table"
 ANSWERED = ("standalone", "follow_up", "topic_change")
 
 
@@ -133,12 +130,14 @@ class Pipeline:
             rewritten = self.rewriter.rewrite(question, history)
         run.trace = replace(run.trace, standalone=rewritten.standalone, turn_kind=rewritten.kind, rewrite_note=rewritten.note)
         if rewritten.kind not in ANSWERED:
-            yield self._reply(rewritten, question, run)
+            yield self.answering.reply(rewritten, question, run.finished(writer="fixed reply"))
             return
         standalone = rewritten.standalone
         with run.timed("route"):
             decided = self._route(standalone, route)
             parts = self.decomposer(standalone, entities=self.entities) if decided.label == "complex" else None
+            # from here on the documents' own names stand beside what people say: "cocci (coccidiosis)"
+            asked, parts = self.glossed(standalone, parts)
         run.trace = replace(run.trace, route=decided, decomposition=parts)
         _check(cancelled)
 
@@ -149,12 +148,13 @@ class Pipeline:
             else f"Searching in two steps: {truncate(parts.first, 50)} / {truncate(parts.second, 50)}",
         )
         with run.timed("retrieve"):
-            found = self.layered.retrieve(standalone, parts)
+            followed = history if rewritten.kind == "follow_up" else ()
+            found = self.layered.retrieve(asked, parts, followed, rewritten.beside)
         run.trace = replace(run.trace, queries=found.queries, steps=found.steps)
         _check(cancelled)
 
         yield Progress("filtering", f"Reading {len(found.hits)} passages")
-        read = self.read(standalone, found, run.timed)
+        read = self.read(asked, found, run.timed)
         kept, dropped, composed = read.kept, read.dropped, read.composed
         run.trace = replace(run.trace, kept=kept, dropped=dropped)
         _check(cancelled)
@@ -162,7 +162,13 @@ class Pipeline:
         with run.timed("gate"):
             cited = [passage_id for claim in composed.claims for passage_id in claim.passages]
             verdict = self.gate.judge(
-                standalone, kept, composed.best, composed.part_scores, read.said, language_of(question), cited
+                self.profile.renamed(standalone),
+                kept,
+                composed.best,
+                composed.part_scores,
+                read.said,
+                language_of(question),
+                cited,
             )
             if self.rules and (unheld := self.rules.unheld(standalone)):
                 verdict = Verdict(False, 0.02, "not_held", unheld)
@@ -170,7 +176,7 @@ class Pipeline:
         if verdict.features is not None:
             run.trace = replace(run.trace, gate={**verdict.features, "probability": round(verdict.probability, 4)})
         if not verdict.answerable or not composed.claims:
-            yield self._refusal(verdict, question, [*kept, *dropped], run)
+            yield self.answering.refusal(verdict, question, [*kept, *dropped], run.finished(writer="refusal gate"))
             return
 
         written = Written(composed.text, composed.claims, self.composer.name)
@@ -190,7 +196,14 @@ class Pipeline:
             _check(cancelled)  # a model that was stopped leaves half a draft, which is no answer
         if self.rules is not None:
             written = self._with_rules_checked(self.rules, written, composed, kept)
-        yield self._answer(written, verdict, kept, run, complex_question=bool(parts))
+        with run.timed("sources"):
+            sources = self.answering.sources(written.claims, kept)
+        with run.timed("evaluate"):
+            figures = evaluate(standalone, written.claims, self.reranker.scorer)
+        trace = run.finished(
+            writer=written.writer, removed_citations=written.removed_citations, replaced_claims=written.replaced_claims
+        )
+        yield self.answering.answer(written, verdict, kept, sources, trace, complex_question=bool(parts), evaluation=figures)
 
     def _with_rules_checked(self, rules: RuleChecker, written: Written, composed: Composition, kept: Sequence[Hit]) -> Written:
         """No wrongly cited rule is shown: the composed answer then stands. What a rule's status means for the reader is said."""
@@ -202,6 +215,11 @@ class Pipeline:
         checked = rules.check((*written.claims, *(claim for _, claim in added)), kept)
         text = "\n\n".join((written.text, *(line for line, _ in added), *checked.notices))
         return replace(written, text=text, claims=checked.claims)
+
+    def glossed(self, question: str, parts: Decomposition | None) -> tuple[str, Decomposition | None]:
+        """The question and its parts with the collection's own names beside those of the people."""
+        name = self.profile.glossed
+        return name(question), parts and replace(parts, first=name(parts.first), second=name(parts.second))
 
     def _route(self, question: str, wanted: RouteSetting) -> Route:
         wanted = wanted if wanted != "auto" else self.settings.route
@@ -215,7 +233,7 @@ class Pipeline:
     ) -> Reading:
         """Keep what helps of a pool and compose an answer from it; whether it may be given is the gate's to say."""
         with timed("relevance"):
-            kept, dropped = self._filter(question, found)
+            kept, dropped = self.selection.choose(question, found)
         with timed("compose"):
             composed = self.composer.compose(
                 question,
@@ -227,189 +245,17 @@ class Pipeline:
         said = " ".join(f"{headings[claim.passages[0]]} {claim.text}" for claim in composed.claims)
         return Reading(tuple(kept), tuple(dropped), composed, said)
 
-    def _filter(self, question: str, found: Retrieved) -> tuple[list[Hit], list[Hit]]:
-        """Keep what helps (relevance classifier), drop what is about another animal or crop; best first.
+    @property
+    def selection(self) -> Selection:
+        """What chooses among the found passages; made anew, so that a pipeline with one stage replaced has the right one."""
+        return Selection(self.settings, self.profile, self.reranker, self.retriever.passages_of, self.rules)
 
-        For a complex question the parts take turns: the second hop would otherwise lose its place to five passages that
-        all answer the first. The best two stay even below the threshold: the gate judges them, and says so. A table's row
-        brings the other rows along, so that the writer can compare.
-        """
-        scored: dict[str, Hit] = {}
-        rankings = []
-        for part, pool in zip(found.questions, found.pools, strict=True):
-            scores = self.reranker.scores([part], pool)[0]
-            for hit, score in zip(pool, scores, strict=True):
-                old = scored.get(hit.passage.id)
-                if old is None or old.score < score:
-                    scored[hit.passage.id] = replace(hit, score=score, scores={**hit.scores, "relevance": round(score, 4)})
-            order = sorted(range(len(pool)), key=lambda i, scores=scores: -scores[i])  # type: ignore[misc]
-            rankings.append([pool[i].passage.id for i in order])
-        kept: list[Hit] = []
-        dropped: list[Hit] = []
-        for passage_id in _take_turns(rankings):
-            hit = scored[passage_id]
-            other = self._barred(question, hit.passage)
-            if other:
-                dropped.append(replace(hit, why=other))
-            elif len(kept) < self.settings.top_k and (hit.score >= self.settings.relevance_threshold or len(kept) < 2):
-                kept.append(hit)
-            else:
-                dropped.append(hit)
-        if self.rules is not None:
-            kept = self.rules.with_company(question, kept, scored, lambda passage: not self._barred(question, passage))
-        beside = self._rows_beside(kept)
-        rows = {hit.passage.id for hit in beside}
-        taken = rows | {hit.passage.id for hit in kept}
-        return [*kept, *beside], [hit for hit in dropped if hit.passage.id not in taken]
-
-    def _barred(self, question: str, passage: Passage) -> str:
-        return out_of_scope(self.profile, question, passage) or out_of_force(self.profile.rules, question, passage)
-
-    def _rows_beside(self, kept: Sequence[Hit]) -> list[Hit]:
-        """The other rows of the tables that kept rows stand in."""
-        found = {hit.passage.id for hit in kept}
-        rows: list[Hit] = []
-        for hit in kept:
-            if hit.passage.kind != "table_row":
-                continue
-            for passage in self.retriever.passages_of(hit.passage.document_id):
-                if passage.kind == "table_row" and passage.section == hit.passage.section and passage.id not in found:
-                    found.add(passage.id)
-                    rows.append(Hit(passage, hit.score, hit.scores, SAME_TABLE))
-        return rows
-
-    def _reply(self, rewritten: Rewrite, question: str, run: _Run) -> Answer:
-        text = reply(rewritten.kind, question, self.profile, documents=len(self.store.documents()), note=rewritten.note)
-        suggestions = self.profile.examples[:3] if rewritten.kind in ("meta", "small_talk", "empty", "unclear") else ()
-        return Answer(text, (), (), False, Confidence("none", "not a question"), run.finished(writer="fixed reply"), suggestions)
-
-    def _refusal(self, verdict: Verdict, question: str, near: Sequence[Hit], run: _Run) -> Answer:
-        language = language_of(question)
-        if verdict.why == "not_held":
-            text = verdict.detail
-        else:
-            text = self.profile.text("refusal", language)
-            if verdict.why == "name":
-                text += f" {self.profile.text('name', language).format(name=verdict.detail)}"
-            wrong = next((hit.why for hit in near[:3] if hit.why.startswith("about ")), "")
-            if wrong:
-                text += f" ({wrong})"
-        close = [hit for hit in near if hit.scores.get("dense", 0.0) >= 0.35][:3]
-        headings = list(dict.fromkeys(_section_name(hit.passage) for hit in close))
-        if headings:
-            text += f"\n\n{self.profile.text('near', language)}\n" + "\n".join(f"- {heading}" for heading in headings)
-            text += f"\n\n{self.profile.text('rephrase', language)}"
-        suggestions = suggest([hit.passage for hit in close], set())
-        return Answer(
-            text,
-            (),
-            (),
-            True,
-            Confidence("none", "the documents hold no passage that answers this", round(verdict.probability, 3)),
-            run.finished(writer="refusal gate"),
-            suggestions,
-        )
-
-    def _answer(self, written: Written, verdict: Verdict, kept: Sequence[Hit], run: _Run, *, complex_question: bool) -> Answer:
-        with run.timed("sources"):
-            sources = self._sources(written.claims, kept)
-            cited = {source.document_id for source in sources}
-            used = {(source.document_id, source.section) for source in sources}
-            related = (
-                [
-                    passage
-                    for document in dict.fromkeys(s.document_id for s in sources)
-                    for passage in self.retriever.passages_of(document)
-                ]
-                if cited
-                else []
-            )
-        return Answer(
-            written.text,
-            written.claims,
-            sources,
-            False,
-            self._confidence(written.claims, verdict, kept, complex_question),
-            run.finished(
-                writer=written.writer, removed_citations=written.removed_citations, replaced_claims=written.replaced_claims
-            ),
-            suggest(related, used),
-        )
-
-    def _confidence(self, claims: Sequence[Claim], verdict: Verdict, kept: Sequence[Hit], complex_question: bool) -> Confidence:
-        cited = len({passage_id for claim in claims for passage_id in claim.passages})
-        features = features_of(verdict.probability, verdict.features or {}, cited, complex_question)
-        sure = confidence(
-            verdict.probability,
-            claims,
-            kept,
-            complex_question=complex_question,
-            calibrated=self.calibration.probability(features) if self.calibration else None,
-            conflicts=contradictions(claims, kept),
-        )
-        if self.rules is None:
-            return sure
-        said = list(dict.fromkeys(passage_id for claim in claims for passage_id in claim.passages))
-        linked = [passage.id for i in said for passage, _, _ in self.retriever.company(i) if not passage.metadata.get("barred")]
-        return tempered(sure, [i for i in linked if i not in said], [hit.passage.id for hit in kept])
-
-    def _metadata(self, document_id: str) -> Mapping[str, Any]:
-        try:
-            return self.store.document(document_id).metadata
-        except KeyError:
-            return {}  # deleted while the answer was made
-
-    def _sources(self, claims: Sequence[Claim], kept: Sequence[Hit]) -> tuple[Source, ...]:
-        passages = {hit.passage.id: hit.passage for hit in kept}
-        quotes: dict[str, list[str]] = {}
-        for claim in claims:
-            for passage_id in claim.passages:
-                found = quotes.setdefault(passage_id, [])
-                found.extend(quote for quote in claim.quotes if quote in passages[passage_id].text and quote not in found)
-        sources = []
-        for number, (passage_id, said) in enumerate(quotes.items(), start=1):
-            passage = passages[passage_id]
-            metadata = self._metadata(passage.document_id)
-            sources.append(
-                Source(
-                    number,
-                    passage.id,
-                    passage.document_id,
-                    passage.title,
-                    passage.section,
-                    passage.text,
-                    tuple(said),
-                    passage.page,
-                    metadata.get("url"),
-                    _references(metadata.get("sources")),
-                )
-            )
-        return tuple(sources)
-
-
-def _take_turns(rankings: Sequence[Sequence[str]]) -> list[str]:
-    """The best of each ranking not yet taken, in turn, until all are empty."""
-    taken: dict[str, None] = {}
-    for place in zip_longest(*rankings):
-        taken.update((passage_id, None) for passage_id in place if passage_id is not None)
-    return list(taken)
+    @property
+    def answering(self) -> Answering:
+        """What makes the answer; made anew, as :attr:`selection` is."""
+        return Answering(self.profile, self.store, self.retriever, self.calibration, self.rules)
 
 
 def _check(cancelled: Callable[[], bool]) -> None:
     if cancelled():
         raise Cancelled("stopped")
-
-
-def _section_name(passage: Passage) -> str:
-    return f"{passage.title}: {passage.section[-1]}" if passage.section else passage.title
-
-
-def _references(sources: object) -> tuple[str, ...]:
-    """The document's own sources as one line each; whatever is not a mapping with a title is left out."""
-    if not isinstance(sources, list | tuple):
-        return ()
-    lines = []
-    for source in sources:
-        if isinstance(source, dict) and source.get("title"):
-            lines.append(", ".join(str(source[key]) for key in ("title", "publisher", "year") if source.get(key)))
-    return tuple(lines)

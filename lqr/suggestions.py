@@ -69,7 +69,7 @@ _DIRECT = re.compile(
 _INDIRECT = re.compile(r"(?:how(?! much| many)|when|where|what) \w+ \w+|why \w+ \w+ \w+", re.I)
 # "How much does it yield" is about the topic; "when is it safe to graze" is about nothing
 _PRONOUN = re.compile(
-    r"\b(?:them|they|it(?! (?:safe|worth|always|better|best|too|wrong|time|possible|necessary|needed)\b))\b", re.I
+    r"\b(?:them|they|(?<!worth )it(?! (?:safe|worth|always|better|best|too|wrong|time|possible|necessary|needed)\b))\b", re.I
 )
 _LEAD = re.compile(
     r"\A(?:(?:climate|calendar|guide|introduction|overview)\b.*? (?:of|to)|growing|making(?: good)?|controlling|recognising|"
@@ -137,11 +137,14 @@ def _from_question(heading: str, title: str, topic: str) -> str:
     if _PRONOUN.search(heading):
         if named:
             return ""  # "How sheep catch it": what "it" is stands elsewhere
-        if _plural(topic):
+        if _plural(topic) and re.search(r"\bit\b", heading):
+            if " and " in topic or not re.search(r"\b(?:is|does|has) it\b|\b(?:to|\w+ing) (?:\w+ )?it\b", heading):
+                return ""  # one of two things, we can't tell which; and "why it matters" would have to be bent for many
             heading = re.sub(r"\b(is|does|has) it\b", lambda m: f"{_PLURAL_OF[m[1]]} it", heading)
         heading, named = _PRONOUN.sub(topic, heading, count=1), True
     if to := _TO.fullmatch(heading):
-        asked = "" if _TWO_CLAUSES.search(to["verb"]) else f"{to['head']} should I {to['verb']}?"
+        head, negated = re.subn(r" not$", "", to["head"])  # "What not to combine"
+        asked = "" if _TWO_CLAUSES.search(to["verb"]) else f"{head} should I {'not ' if negated else ''}{to['verb']}?"
     elif _TWO_CLAUSES.search(heading):
         asked = ""  # "which animals and how pox spreads" is no sentence
     elif _DIRECT.match(heading):

@@ -158,6 +158,23 @@ class Confidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How one answer measures up, without anybody knowing the right one; nothing in it is text.
+
+    ``groundedness`` is the share of claims that the checks found quoted or supported by what they cite, in [0, 1]. A composed
+    answer only quotes, so it is 1 by construction: the counts beside it say what kind of claims make it up.
+    ``relevance`` is the relevance model's probability, in [0, 1], that the answer helps with the question.
+    """
+
+    groundedness: float
+    relevance: float
+    quoted: int = 0
+    supported: int = 0
+    partial: int = 0
+    unsupported: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One message of a conversation, flattened to plain text."""
 
@@ -167,11 +184,16 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """What became of the user's message: its kind, and the standalone question used for retrieval."""
+    """What became of the user's message: its kind, and the standalone question used for retrieval.
+
+    ``beside`` is for a second search, of a follow-up only: the last question and this message in their own words. A rewrite is
+    short, and what it left out of the last question may be what finds the passage.
+    """
 
     kind: TurnKind
     standalone: str
     note: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +227,7 @@ class Answer:
     confidence: Confidence
     trace: Trace
     suggestions: tuple[str, ...] = ()
+    evaluation: Evaluation | None = None  # None of a refusal and of a fixed reply: they claim nothing
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON that ``lqr ask --json`` prints (see README, "The answer as JSON")."""
@@ -216,6 +239,7 @@ class Answer:
             "sources": [dataclasses.asdict(source) for source in self.sources],
             "refused": self.refused,
             "confidence": dataclasses.asdict(self.confidence),
+            "evaluation": dataclasses.asdict(self.evaluation) if self.evaluation else None,
             "suggestions": list(self.suggestions),
             "trace": {
                 "standalone": self.trace.standalone,

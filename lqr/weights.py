@@ -112,10 +112,7 @@ def find_weights(name: str, *, settings: Settings, kind: Kind = "encoder", revis
     tried: list[str] = []
     if not (problem := _problem(own, kind)):
         if problem := _tampered(own, settings):  # what lies here was meant to be used: nothing else may stand in for it
-            remedy = (
-                f"move it away and fetch it again with `lqr hub pull`; if you changed it yourself, delete its {manifest.MANIFEST}"
-            )
-            raise WeightsError(f"{own}: {problem}; {remedy}")
+            raise WeightsError(f"{own}: {problem}; {manifest.REMEDY}")
         return _located(own, "models", f"found in {settings.models}{_from(own)}", settings)
     tried.append(f"{own}: {problem}")
 

@@ -18,7 +18,7 @@ import lqr.app
 from lqr import __version__
 from lqr.cli import main
 from lqr.cli.ask import read_history
-from lqr.cli.common import progress_bars
+from lqr.cli.common import progress_bars, progress_lines
 from lqr.errors import LqrError, ReadError, WeightsError
 from lqr.types import Answer, Claim, Confidence, Hit, Passage, Source, Trace, Turn
 
@@ -247,12 +247,49 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (process.returncode, err) == (141, b"")
 
 
-def test_the_bar_is_silent_where_nobody_looks_on() -> None:
+def test_quick_work_says_nothing_where_there_is_no_terminal() -> None:
     stream = io.StringIO()
     show = progress_bars(stream)
     show("reading", 1, 2)
     show("reading", 2, 2)
     assert stream.getvalue() == ""
+
+
+def test_long_work_says_how_far_it_is_where_there_is_no_terminal() -> None:
+    stream, now = io.StringIO(), [100.0]
+    show = progress_lines(stream, clock=lambda: now[0])
+    show("reading", 3, 3)
+    for done in range(0, 2560, 256):  # 6 s each
+        show("embedding", done, 2500)
+        now[0] += 6.0
+    show("embedding", 2500, 2500)
+    assert stream.getvalue().splitlines() == [
+        "embedding: 512 of 2500, 47 s left",
+        "embedding: 1024 of 2500, 35 s left",
+        "embedding: 1536 of 2500, 23 s left",
+        "embedding: 2048 of 2500, 11 s left",
+        "embedding: 2500 of 2500",
+    ]
+    now[0] += 600.0
+    show("embedding", 0, 100)  # another collection: the clock begins anew
+    now[0] += 20.0
+    show("embedding", 10, 100)
+    assert stream.getvalue().splitlines()[-1] == "embedding: 10 of 100, 3 min left"
+
+
+def test_a_library_that_raises_its_own_log_level_is_not_heard() -> None:
+    script = (
+        "import logging, sys; from lqr.cli import _set_up; _set_up(int(sys.argv[1]));"
+        "chatty = logging.getLogger('bm25s'); chatty.setLevel(logging.DEBUG); chatty.debug('Building index from IDs objects');"
+        "logging.getLogger('lqr.x').warning('kept'); logging.getLogger('httpcore').debug('X-Echo: hf_abcdefghijklmnop')"
+    )
+    said = [
+        subprocess.run([sys.executable, "-c", script, str(verbose)], cwd=ROOT, capture_output=True, text=True, check=True).stderr
+        for verbose in (0, 2)
+    ]
+    assert said[0] == "lqr.x: kept\n"
+    assert "Building index" in said[1]
+    assert "X-Echo: [removed]" in said[1]
 
 
 def test_the_bar_reaches_its_end_on_a_terminal() -> None:

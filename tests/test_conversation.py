@@ -193,6 +193,16 @@ def test_back_to_an_earlier_topic() -> None:
     assert (result.kind, result.standalone) == ("topic_change", "How fast may I raise the cow's concentrate")
 
 
+def test_a_follow_up_is_searched_beside_the_last_question() -> None:
+    followed = ask("<b>how often?</b>", "How much salt do ewes need?", "and lambs?")
+    assert (followed.standalone, followed.beside) == (
+        "How often do lambs need (salt)?",
+        "How much salt do lambs need. how often?",
+    )
+    for other in (ask("How do I treat orf?"), ask("now maize", "How do I treat orf?"), ask("thanks", "How do I treat orf?")):
+        assert other.beside == ""
+
+
 # --- question words alone ---------------------------------------------------------------------------------------------------
 
 
@@ -204,6 +214,16 @@ def test_back_to_an_earlier_topic() -> None:
         ("how much seed", ("When do I sow maize in Gansu?", "How deep?"), "How much seed for maize in Gansu?"),
         ("why?", ("Can I give ewes cattle minerals?",), "Why can I give ewes cattle minerals?"),
         ("why not?", ("Can I give ewes cattle minerals?",), "Why not: Can I give ewes cattle minerals?"),
+        (
+            "for how long?",
+            ("My ewes are thin, the ram goes in soon. how much grain for flushing them",),
+            "For how long (My ewes are thin, the ram goes in soon. how much grain for flushing them)?",
+        ),
+        (  # a long one by its gist
+            "for how long?",
+            (f"{'My ewes are thin and the ram goes in soon. ' * 3}Grain for flushing?",),
+            "For how long (ewes, thin, ram, goes, soon, ewes, thin, ram, goes)?",
+        ),
         ("and how many will stay empty?", ("How heavy must ewe lambs be to be mated?",), "How many ewe lambs will stay empty?"),
     ],
 )
@@ -235,11 +255,18 @@ def test_bare_question_words(message: str, history: tuple[str, ...], after: str)
         ),
         ("when do they sow maize there", ("When is the rainy season in Yunnan?",), "When do they sow maize in Yunnan"),
         ("the very fat ones?", ("How much grain for thin ewes?",), "The very fat ewes?"),
+        # an activity is not what one puts on top: it stands behind the question
+        (
+            "where do I put it, on top?",
+            ("Will phosphate pay?", "A: Weaning lambs takes a week."),
+            "Where do I put it, on top (weaning lambs)?",
+        ),
         ("how do I treat it?", ("My ewe limps, what is it?", "A: Footrot makes sheep limp."), "How do I treat footrot?"),
     ],
 )
 def test_pronouns(message: str, history: tuple[str, ...], after: str) -> None:
-    assert ask(message, *history) == Rewrite("follow_up", after, ask(message, *history).note)
+    result = ask(message, *history)
+    assert (result.kind, result.standalone) == ("follow_up", after)
 
 
 def test_every_rewrite_says_what_was_done() -> None:
@@ -419,11 +446,16 @@ def test_a_rewrite_brings_in_no_word(turns: list[tuple[str, str]], message: str)
             "and goats?",
             "Can I give my goats the mineral mix made for cattle?",
         ),
-        ("How much copper is safe for sheep?", "And for lambs?", "How much copper is safe for lambs?"),
+        ("How much copper is safe for sheep?", "And for lambs?", "How much copper is safe for lambs (sheep)?"),
     ],
 )
 def test_the_animal_that_is_asked_about_is_exchanged(before: str, message: str, standalone: str) -> None:
     assert ask(message, before).standalone == standalone
+
+
+def test_the_animal_behind_its_class_goes_with_it() -> None:
+    asked = ("How much copper is safe for sheep?", "And for lambs?")
+    assert ask("and goats?", *asked).standalone == "How much copper is safe for goats?"
 
 
 # Names in a domain without a profile -------------------------------------------------------------------------------

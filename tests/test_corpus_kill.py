@@ -14,12 +14,12 @@ from lqr.corpus.store import Store
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks")
 
 
-def test_ten_kills_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kill, "LONGEST", 0.1)
-    outcome = kill.run(tmp_path, 10, seed=1)
-    assert outcome.kills == 10
+def test_kills_within_every_kind_of_operation_lose_nothing(tmp_path: Path) -> None:
+    outcome = kill.run(tmp_path, 12, seed=1)
+    assert outcome.kills == 12
     assert outcome.operations > 0
     assert outcome.faults == []
+    assert len(outcome.interrupted.keys() & set(kill.KINDS)) >= 2
 
 
 def test_the_check_finds_a_loss_and_a_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

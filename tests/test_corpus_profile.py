@@ -108,6 +108,56 @@ def test_refusal_texts_fall_back_to_english_and_then_to_the_built_in(bees: Profi
     assert bees.text("rephrase", "zh") == Profile().text("rephrase")
 
 
+SYNONYMS = """
+[synonyms]
+varroosis = ["mites", "varroa mites", "varroa", "螨虫病"]
+"queen cells" = ["cells of the queen"]
+queens = ["mothers", "蜂王"]
+bees = ["蜂"]
+"""
+
+
+@pytest.fixture
+def spoken(tmp_path: Path) -> Profile:
+    return written(tmp_path, SYNONYMS)
+
+
+@pytest.mark.parametrize(
+    ("said", "glossed", "renamed"),
+    [
+        ("Mites in my hive", "Mites (varroosis) in my hive", "varroosis in my hive"),
+        ("mites, and again mites", "mites (varroosis), and again mites", "varroosis, and again varroosis"),  # said once
+        ("kill varroa mites", "kill varroa mites (varroosis)", "kill varroosis"),  # the longest, not "varroa (varroosis) mites"
+        ("mites or varroosis", "mites or varroosis", "varroosis or varroosis"),  # it is said already
+        ("Varroosis and Queens", "Varroosis and Queens", "Varroosis and Queens"),  # the documents' own names stay
+        ("termites, anti-mites", "termites, anti-mites", "termites, anti-mites"),  # whole words only
+        ("蜂王有螨虫病", "蜂王 (queens)有螨虫病 (varroosis)", " queens 有 varroosis "),  # no spaces between words; 蜂王, not 蜂
+    ],
+)
+def test_what_people_say_gets_the_documents_name(spoken: Profile, said: str, glossed: str, renamed: str) -> None:
+    assert spoken.glossed(said) == glossed
+    assert spoken.renamed(said) == renamed
+
+
+def test_a_longer_name_of_the_documents_is_not_broken_up(tmp_path: Path) -> None:
+    profile = written(tmp_path, '[synonyms]\nmaize = ["corn"]\n"corn borers" = ["stalk worms"]\n')
+    assert profile.renamed("corn and corn borers") == "maize and corn borers"
+    assert profile.glossed("corn borers") == "corn borers"
+
+
+@pytest.mark.parametrize("said", ["", "mites", "蜂王 and ſ İ"])
+def test_without_synonyms_a_question_stays_as_it_is(bees: Profile, said: str) -> None:
+    assert bees.glossed(said) == bees.renamed(said) == said
+
+
+@pytest.mark.parametrize("text", ['a = ["x"]\nb = ["X"]', 'a = ["A"]', 'a = "x"', "a = ['']"])
+def test_a_synonym_stands_for_one_name_that_is_not_its_own(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SettingsError, match="synonyms") as caught:
+        written(tmp_path, f"[synonyms]\n{text}\n")
+    assert FILE_NAME in str(caught.value)
+    assert tmp_path.name in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [

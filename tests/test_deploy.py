@@ -15,7 +15,7 @@ from hub_server import TOKEN, HubServer
 
 from lqr.cli import main
 from lqr.errors import HubError
-from lqr.hub import imports
+from lqr.hub import client, imports
 from lqr.hub.space import HARDWARE, LARGEST, build_space, card_problems, pin_models, requirement_problems, write_space
 from lqr.settings import ROOT, Settings
 from lqr.weights import LLAMA3_OPEN
@@ -40,6 +40,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     (root / "knowledge" / "agriculture").mkdir(parents=True)
     (root / "knowledge" / "agriculture" / "footrot.md").write_text("# Footrot\n\nZinc sulphate.\n")
+    (root / "knowledge" / "agriculture" / "vectors.safetensors").write_bytes(b"some vectors")
     (root / "models" / "gate").mkdir(parents=True)
     (root / "models" / "gate" / "gate.json").write_text("{}")
     return root
@@ -232,8 +233,44 @@ def test_deploy_without_the_hub_still_shows_the_files(
     assert deploy(monkeypatch, small, "--hardware", "cpu", "--dry-run") == 0
     out = capsys.readouterr().out
     assert re.search(r"^ +\d+  app\.py$", out, re.MULTILINE)
+    first, second, *_ = out.splitlines()
+    assert re.fullmatch(r"me/lqr for cpu: \d+ files, [\d.]+ MB", first)
+    assert second == "HF_HUB_OFFLINE is set, so the Hub was not asked: all files count as new"
     assert deploy(monkeypatch, small, "--hardware", "cpu") == 1  # offline: nothing goes up, and that is an error
     assert "HF_HUB_OFFLINE" in capsys.readouterr().err
+
+
+def test_a_collection_that_would_be_embedded_at_each_start_is_told(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(small, root)
+    assert deploy(monkeypatch, root, "--hardware", "cpu", "--dry-run") == 0
+    assert "save-vectors" not in capsys.readouterr().out
+    assert "knowledge/agriculture/vectors.safetensors" in build_space("cpu", root=root).files
+    (root / "knowledge" / "agriculture" / "vectors.safetensors").unlink()
+    assert deploy(monkeypatch, root, "--hardware", "cpu", "--dry-run") == 0
+    assert "lqr ingest --save-vectors --collection agriculture" in capsys.readouterr().out
+    settings = root / "spaces" / "cpu" / "settings.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "LQR_COLLECTION": "farm"}))
+    assert deploy(monkeypatch, root, "--hardware", "cpu", "--dry-run") == 0
+    assert "knowledge/farm has no vectors.safetensors" in capsys.readouterr().out
+
+
+def test_a_hub_that_does_not_answer_is_named_with_its_reason_alone(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def silent(*_: Any) -> Any:
+        with client.explained("me/lqr"):
+            raise ConnectionError("Name or service not known")
+
+    monkeypatch.setattr("lqr.hub.client.remote_files", silent)
+    monkeypatch.setattr("lqr.hub.space.pin_models", silent)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    assert deploy(monkeypatch, small, "--hardware", "zerogpu", "--dry-run") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == f"not pinned, as the Hub did not say its commit: {LLAMA3_OPEN}"
+    assert lines[2] == "the Hub gave no answer (me/lqr: ConnectionError: Name or service not known): all files count as new"
 
 
 def test_a_problem_stops_a_deployment(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lqr.errors import ReadError
-from lqr.evaluation import classifiers
+from lqr.evaluation import classifiers, reading
 from lqr.training.datasets.complexity import TESTED
 
 
@@ -109,9 +109,81 @@ def test_rules_on_the_six_sets(tmp_path: Path) -> None:
     assert (result["n"], result["accuracy"], result["recall"]) == (6, 0.5, 0.0)
 
 
+def six_sets(data: Path) -> None:
+    for name in TESTED:
+        put(data / name / "test.jsonl.gz", [{"id": f"{name}-test", "question": "How is orf treated?"}])
+        put(data / name / "train.jsonl.gz", [{"id": f"{name}-train", "question": "How is bloat treated?"}])
+    (data / "squad" / "train.jsonl.gz").unlink()  # this set trains on paragraphs
+    asked = [{"question": "How is mastitis treated?", "answer": "milking", "answer_start": 0}]
+    put(data / "squad" / "train_paragraphs.jsonl.gz", [{"title": "Udders", "text": "milking helps", "questions": asked}])
+
+
+@pytest.mark.parametrize(("split", "ending"), [("test", "-test"), ("train", "-train")])
+def test_a_split_is_the_one_that_is_read(tmp_path: Path, split: str, ending: str) -> None:
+    six_sets(tmp_path)
+    result = classifiers.run(options(data=tmp_path, split=split))
+    rows = result["models"]["complexity, six sets balanced, rules"]["rows"]
+    assert result["settings"]["split"] == split
+    assert {row["set"] for row in rows} == set(TESTED)
+    assert all(row["id"].endswith(ending) for row in rows if row["set"] != "squad")
+    assert [row["id"] for row in rows if row["set"] == "squad"] == ["squad-test" if split == "test" else "Udders-0-0"]
+
+
+def test_a_dataset_is_the_only_one_that_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    six_sets(tmp_path)
+    (tmp_path / "models" / "reader").mkdir(parents=True)
+    (tmp_path / "models" / "reader" / "config.json").write_text("{}")
+    monkeypatch.setenv("LQR_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr(classifiers, "load_reader", lambda settings: None)
+    monkeypatch.setattr(classifiers, "load_relevance", lambda settings: Titles())
+    read: list[str] = []
+    monkeypatch.setattr(classifiers, "reader_results", lambda *_, split: read.append(split) or {"rows": []})
+    found = classifiers.run(options(data=tmp_path, dataset="natural_questions"))["models"]
+    assert set(found) == {"complexity, natural_questions, rules"}
+    assert read == []
+    found = classifiers.run(options(data=tmp_path, dataset="squad", split="train"))["models"]
+    assert set(found) == {"complexity, squad, rules", "reader, squad, gold paragraph"}
+    assert read == ["train"]
+
+
+class Echo:
+    """Reads the title of the passage it is shown."""
+
+    def answer(self, question: str, passages: Sequence[Any]) -> Any:
+        return argparse.Namespace(text=passages[0].title)
+
+
+def test_the_reader_is_measured_on_the_training_paragraphs_too(tmp_path: Path) -> None:
+    six_sets(tmp_path)
+    found = reading.reader_results(Echo(), tmp_path, 0, 13, split="train")  # type: ignore[arg-type]
+    (row,) = found["rows"]
+    assert (row["prediction"], row["answers"], row["em"]) == ("Udders", ["milking"], 0.0)
+
+
+def test_a_collection_is_measured_by_its_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "knowledge" / "farm"
+    folder.mkdir(parents=True)
+    (folder / "questions.jsonl").write_text(
+        "".join(
+            json.dumps({"id": split, "split": split, "turns": [{"standalone": "How is orf treated?", "route": "simple"}]}) + "\n"
+            for split in ("dev", "test")
+        )
+    )
+    monkeypatch.setenv("LQR_KNOWLEDGE", str(tmp_path / "knowledge"))
+    for split, read in (("test", "test-1"), ("dev", "dev-1"), ("train", "dev-1")):
+        found = classifiers.run(options(dataset="farm", collection="farm", split=split))["models"]
+        assert [row["id"] for row in found["complexity, farm, rules"]["rows"]] == [read]
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
-    [({}, "--data"), ({"split": "train"}, "--split"), ({"questions": Path("gone.jsonl")}, r"gone\.jsonl")],
+    [
+        ({}, "--data"),
+        ({"split": "dev"}, "--split dev"),
+        ({"dataset": "canard", "data": Path(".")}, "--dataset canard"),
+        ({"dataset": "agriculture"}, "no questions"),
+        ({"questions": Path("gone.jsonl")}, r"gone\.jsonl"),
+    ],
 )
 def test_wrong_use_is_said(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ReadError, match=message):

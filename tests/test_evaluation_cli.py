@@ -16,7 +16,7 @@ from lqr.cli import evaluate, main
 from lqr.evaluation import benchmark, collection_answers
 from lqr.evaluation.options import Options
 from lqr.evaluation.strategies import StrategyName
-from lqr.retrieval.retriever import Mode
+from lqr.retrieval.ranking import Mode
 
 RESULT = {
     "seed": 13,

@@ -10,7 +10,7 @@ import pytest
 
 from lqr.errors import SettingsError, WeightsError
 from lqr.evaluation import rules
-from lqr.evaluation.generators import CLOSED_BOOK, SHORT, Extractive, Prompted, Rules, load_generator, short_answer
+from lqr.evaluation.generators import CLOSED_BOOK, SHORT, Extractive, Prompted, Rules, as_asked, load_generator, short_answer
 from lqr.settings import Settings
 from lqr.types import Passage
 from lqr.writing.fake_lm import FakeLanguageModel
@@ -163,3 +163,23 @@ def test_generators_by_name(tmp_path: Path) -> None:
         load_generator("extractive", settings)
     with pytest.raises(SettingsError, match="no short answers"):
         load_generator("composer", settings)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "part"),
+    [
+        ("When did Ada die?", "10 December 1815 – 27 November 1852", "27 November 1852"),
+        ("What is Ada's date of birth?", "10 December 1815 – 27 November 1852", "10 December 1815"),
+        ("When was Ada born?", "1815 - 1852", "1815"),
+        ("How long did Ada live?", "1815 – 1852", "1815 – 1852"),
+        ("When did Ada die?", "27 November 1852", "27 November 1852"),
+        ("Where did Ada die?", "Marylebone – London", "Marylebone – London"),
+        ("In which year was Ada born?", "10 December 1815", "1815"),
+        ("What year did Ada die?", "10 December 1815 – 27 November 1852", "1852"),
+        ("When was Ada born?", "10 December 1815", "10 December 1815"),
+        ("In what year was it written?", "the winter of the year 1843", "the winter of the year 1843"),
+        ("In what year was it written?", "a year later", "a year later"),
+    ],
+)
+def test_a_date_is_cut_to_what_was_asked_for(question: str, text: str, part: str) -> None:
+    assert as_asked(question, text) == part

@@ -74,6 +74,18 @@ def test_an_item_with_its_gold_passage(tmp_path: Path, store: Store) -> None:
     assert found.turns[0].key_facts == (("9 g", "nine grams"),)
 
 
+def test_passages_judged_to_hold_the_same_fact_count_too(tmp_path: Path, store: Store) -> None:
+    also = [{"document": "feed/salt", "contains": "7 to 9"}]
+    (found,) = loaded(
+        tmp_path, store, item(turns=[turn(gold=[{"document": "feed/salt", "contains": "9 g of salt", "also": also}])])
+    )
+    (marked,), (held,) = found.turns[0].marked, found.turns[0].gold
+    assert set(marked) < set(held)
+    lost = {"document": "feed/salt", "contains": "9 g", "also": [{"document": "feed/salt", "contains": "pepper"}]}
+    with pytest.raises(ReadError, match="pepper"):
+        loaded(tmp_path, store, item(turns=[turn(gold=[lost])]))
+
+
 @pytest.mark.parametrize(
     ("snippet", "count"),
     [

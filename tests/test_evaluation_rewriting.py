@@ -20,7 +20,7 @@ from lqr.entities import EntityFinder
 from lqr.errors import ReadError, SettingsError
 from lqr.evaluation import rewriting as measured
 from lqr.evaluation.questions import Ask, Item
-from lqr.pipeline import SAME_TABLE
+from lqr.selection import SAME_TABLE
 from lqr.types import Hit, Passage
 
 ROWS = [
@@ -149,8 +149,9 @@ def test_the_product_ranks_what_it_keeps_before_what_it_drops() -> None:
     kept = [Hit(PASSAGES["lambs"], 0.9), Hit(PASSAGES["salt"], 0.0, why=SAME_TABLE)]
     read = argparse.Namespace(kept=kept, dropped=[Hit(PASSAGES["salt"], 0.1)])
     pipeline = argparse.Namespace(
-        layered=argparse.Namespace(retrieve=lambda query, parts: (query, parts)),
-        read=lambda query, found: read if found == (query, None) else None,
+        glossed=lambda query, parts: (query, parts),
+        layered=argparse.Namespace(retrieve=lambda *asked: asked),
+        read=lambda query, found: read if found == (query, None, (), "") else None,
     )
     assert measured.ranked(argparse.Namespace(pipeline=pipeline), "Salt?") == ["lambs", "salt"]  # type: ignore[arg-type]
 

@@ -87,3 +87,13 @@ def test_the_same_document_and_other_dimensions_do_not_contradict() -> None:
     claim = Claim("A ewe needs 9 g of salt a day.", ("a-0",), "quoted")
     assert contradictions([claim], [hit("a", "A ewe needs 15 g of salt a day.")]) == ()
     assert contradictions([claim], [hit("a", claim.text), hit("b", "A ewe needs 9 g of salt in 2 days.")]) == ()
+
+
+def test_the_same_figure_of_two_breeds_is_no_contradiction() -> None:
+    claim = Claim("Tan ewes give about 2 kg of wool a year.", ("tan sheep-0",), "quoted")
+    kept = [
+        hit("tan sheep", claim.text),
+        hit("hu sheep", "Hu ewes give about 1 kg of wool a year."),
+        hit("wool", "Tan ewes give about 3 kg of wool a year."),
+    ]
+    assert [found.passage_id for found in contradictions([claim], kept)] == ["wool-0"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,26 +38,55 @@ def test_calibration_error() -> None:
     assert expected_calibration_error([1.0], [True]) == 0
 
 
-def row(right: bool, gate: float) -> dict[str, Any]:
+def row(right: bool, gate: float, answer: float = 0.5, number: int = 0) -> dict[str, Any]:
     return {
-        "expect": "answer", "facts": [right], "forbidden": [], "refused": False, "gate_probability": 0.5, "cited": ["a"],
-        "route": "simple", "gate": {"probability": gate, "evidence": gate},
+        "id": f"item-{number // 2}-{number % 2}", "expect": "answer", "facts": [right], "forbidden": [], "refused": False,
+        "cited": ["a"], "sub_questions": [], "gate": {"probability": gate, "evidence": gate}, "evaluation": {"relevance": answer},
+        "confidence": {"level": "rich" if answer > 0.5 else "thin"},
     }  # fmt: skip
 
 
-def test_fit_finds_what_tells_right_from_wrong_and_measures_it(tmp_path: Path) -> None:
+def rows(number: int, chance: Callable[[float, float], float]) -> list[dict[str, Any]]:
     rng = random.Random(13)
-    rows = [row(rng.random() < gate, gate) for gate in (rng.uniform(0.1, 0.95) for _ in range(1000))]
-    figures = fit(rows[:600], tmp_path)
-    assert figures["risk_coverage_area"] < figures["risk_coverage_area_random"]
+    made = []
+    for n in range(number):
+        gate, answer = rng.uniform(0.1, 0.95), rng.random()
+        made.append(row(rng.random() < chance(gate, answer), gate, answer, n))
+    return made
+
+
+def test_fit_finds_what_tells_right_from_wrong_and_measures_it(tmp_path: Path) -> None:
+    made = rows(1000, lambda gate, answer: answer)
+    figures = fit(made[:600], tmp_path)
+    assert figures["risk_coverage_area"] < figures["gate_risk_coverage_area"]
+    assert figures["brier"] < figures["gate_brier"]
+    assert figures["rich"] + figures["thin"] == figures["n"] == 600
+    assert figures["rich_right"] > figures["right"] > figures["thin_right"]
     calibration = Calibration.load(tmp_path)
     assert calibration is not None
-    assert calibration.probability(features_of(0.9, {"evidence": 0.9}, 1, False)) > calibration.probability(
-        features_of(0.2, {"evidence": 0.2}, 1, False)
-    )
-    assert measure(rows[600:], calibration)["ece"] < 0.12
+    sure, unsure = (calibration.probability(features_of(0.5, {"evidence": 0.5}, 1, False, answer)) for answer in (0.9, 0.1))
+    assert sure > unsure + 0.3
+    found = measure(made[600:], calibration)
+    assert found["ece"] < 0.12
+    shown = [r for r in made[600:] if r["confidence"]["level"] == "rich"]
+    assert found["shown_rich"] == len(shown)
+    assert found["shown_rich_right"] == pytest.approx(sum(is_right(r) for r in shown) / len(shown), abs=1e-4)
+
+
+def test_a_fit_that_is_no_better_than_the_gate_is_not_kept(tmp_path: Path) -> None:
+    figures = fit(rows(600, lambda gate, answer: gate), tmp_path)
+    assert figures["brier"] >= figures["gate_brier"]
+    assert Calibration.load(tmp_path) is None
+
+
+def test_rows_that_cannot_be_fitted_are_named(tmp_path: Path) -> None:
+    made = rows(60, lambda gate, answer: answer)
     with pytest.raises(ReadError, match="at least 40"):
-        fit(rows[:10], tmp_path)
+        fit(made[:10], tmp_path)
+    with pytest.raises(ReadError, match="at least 40"):
+        fit([r for r in made if is_right(r)] * 3, tmp_path)
+    with pytest.raises(ReadError, match="agriculture"):
+        fit([*made, {**made[0], "evaluation": None}], tmp_path)
 
 
 def test_right_means_all_facts_and_nothing_forbidden() -> None:

@@ -66,3 +66,10 @@ def test_a_question_in_two_parts_wants_two_passages() -> None:
     kept = [hit("a-0"), hit("b-0")]
     assert confidence(0.99, [claim("a-0")], kept, complex_question=True).level == "thin"
     assert confidence(0.99, [claim("a-0"), claim("b-0")], kept, complex_question=True).level == "rich"
+
+
+def test_a_calibrated_probability_decides_in_place_of_the_gates() -> None:
+    weak, strong = [hit("a-0", 0.3)], [hit("a-0"), hit("b-0")]
+    assert confidence(0.5, [claim("a-0")], weak, calibrated=RICH).level == "rich"
+    found = confidence(0.99, [claim("a-0"), claim("b-0")], strong, calibrated=RICH - 0.001)
+    assert (found.level, found.probability) == ("thin", round(RICH - 0.001, 3))

@@ -81,3 +81,21 @@ def test_scope_terms_and_glosses_are_not_names() -> None:
     hits = [Hit(Passage("d-0", "d", "Barley", (), text, 0, 0, len(text)), 0.9, {"dense": 0.9})]
     assert gate.judge("sow qingke (heitutan)", hits, 0.95, answer=text, cited=["d-0"]).answerable
     assert gate.judge("sow heitutan", hits, 0.95, answer=text, cited=["d-0"]).detail == "heitutan"
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("When do I sow barley near Kashgar in southern Gansu?", ""),
+        ("sow barley in Kashgar, Gansu", ""),
+        ("sow barley in Kashgar", "Kashgar"),
+        ("sow Kashgar barley in Gansu", "Kashgar"),  # a kind of barley lies nowhere
+    ],
+)
+def test_a_place_goes_with_the_region_that_it_lies_in(question: str, name: str) -> None:
+    profile = Profile(scope={"region": (("Gansu",),)})
+    rarity = {"barley": 0.5, "sow": 0.2, "southern": 0.4, "gansu": 0.5, "near": 0.3}
+    gate = Gate(profile, lambda s: rarity.get(s, 1.0), stem, pieces=lambda word: 4)
+    text = "Sow barley in April in southern Gansu."
+    hits = [Hit(Passage("d-0", "d", "Barley", (), text, 0, 0, len(text)), 0.9, {"dense": 0.9})]
+    assert gate.judge(question, hits, 0.95, answer=text, cited=["d-0"]).detail == name

@@ -11,7 +11,7 @@ import pytest
 
 from lqr.corpus.profile import NotHeld, Profile
 from lqr.errors import WeightsError
-from lqr.grounding.refusal import FEATURES, Gate, load_weights, out_of_scope
+from lqr.grounding.refusal import FEATURES, Gate, beside, load_weights, out_of_scope
 from lqr.text import words
 from lqr.types import Hit, Passage
 
@@ -179,3 +179,22 @@ def test_a_thing_that_hardly_a_document_names_is_not_answered_for_another(gate: 
     assert gate.judge("How much salt does a sheep need?", [hit("Salt is needed, 9 g.")], 0.99).why != "scope"  # often named
     both = gate.judge("How much salt do a sheep and a rabbit need?", [hit("Sheep need 9 g of salt.")], 0.99)
     assert both.why != "scope"
+
+
+@pytest.mark.parametrize(
+    ("question", "species", "aside"),
+    [
+        ("How much copper is safe for sheep?", ["cattle"], True),
+        ("How much copper is safe for sheep?", ["sheep"], False),
+        ("How much copper is safe for sheep?", ["sheep", "cattle"], False),
+        ("How much copper is safe for sheep?", [], False),  # an article on no animal in particular
+        ("Can I give sheep cattle minerals?", ["cattle"], False),
+        ("How much copper is safe?", ["cattle"], False),
+    ],
+)
+def test_an_article_on_another_animal_is_beside_the_question(question: str, species: list[str], aside: bool) -> None:
+    assert beside(PROFILE, question, passage("Cattle need 10 mg and sheep 7 mg.", species=species)) is aside
+
+
+def test_an_article_on_another_region_is_not_beside_the_question() -> None:
+    assert not beside(PROFILE, "How much rain has Gansu?", passage("Rain.", region=["Hubei"]))

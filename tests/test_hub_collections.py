@@ -79,10 +79,44 @@ def test_only_what_changed_goes_up_again(hub_server: HubServer, settings: Settin
 def test_a_collection_of_ones_own_is_not_overwritten(hub_server: HubServer, settings: Settings, tmp_path: Path) -> None:
     folder = make_collection(settings, tmp_path / "source")
     push_collection(folder, "me/farm")
-    with pytest.raises(HubError, match="made here"):
+    with pytest.raises(HubError, match="not fetched from the Hub"):
         pull_collection("me/farm", folder)
-    pull_collection("me/farm", folder.with_name("copy"))
-    pull_collection("me/farm", folder.with_name("copy"))  # a fetched one may be fetched again
+    other = folder.with_name("thesis")
+    other.mkdir()
+    (other / "chapter.txt").write_text("years of work")
+    with pytest.raises(HubError, match="not fetched from the Hub"):
+        pull_collection("me/farm", other)  # no collection, and not ours either
+    assert (other / "chapter.txt").read_text() == "years of work"
+    (other / "chapter.txt").unlink()
+    pull_collection("me/farm", other)
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_fetched_collection_is_fetched_again_until_its_documents_change(
+    hub_server: HubServer, settings: Settings, tmp_path: Path, indexed: bool
+) -> None:
+    folder = make_collection(settings, tmp_path / "source")
+    if not indexed:
+        shutil.rmtree(folder / "index")
+    push_collection(folder, "me/farm")
+    copy = folder.with_name("copy")
+    pull_collection("me/farm", copy)
+    pull_collection("me/farm", copy)
+    if indexed:
+        with Store.open(copy) as store:  # to ask it changes its bytes, and the index is made again for another embedder
+            Retriever.open(store, HashingEmbedder(32), settings, copy)
+        pull_collection("me/farm", copy)
+    (copy / "notes.txt").write_text("mine")
+    with pytest.raises(HubError, match=r"notes\.txt is not in manifest\.json, and pulling would delete it"):
+        pull_collection("me/farm", copy)
+    (copy / "notes.txt").unlink()
+    (tmp_path / "source" / "orf.md").write_text("# Orf\n\nOrf heals by itself.\n")
+    with Store.open(copy) as store:
+        ingest([tmp_path / "source"], store)
+    with pytest.raises(HubError, match=r"store\.sqlite3 was changed since it was fetched"):
+        pull_collection("me/farm", copy)
+    with Store.open(copy) as store:
+        assert len(store.documents()) == 2
 
 
 def test_a_store_that_was_tampered_with_is_refused(hub_server: HubServer, settings: Settings, tmp_path: Path) -> None:

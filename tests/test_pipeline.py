@@ -13,6 +13,7 @@ import pytest
 from lqr.app import Application, build, collection_folder
 from lqr.corpus.store import Store
 from lqr.errors import Cancelled, LqrError, StoreError, WriterError
+from lqr.grounding.calibration import FEATURES, Calibration
 from lqr.pipeline import Pipeline
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.settings import Settings
@@ -115,6 +116,13 @@ def sound(answer: Answer) -> Answer:
     shown = {int(number) for number in re.findall(r"\[(\d+)\]", answer.text)}
     assert shown == {source.number for source in answer.sources}
     assert answer.text.strip()
+    assert (answer.evaluation is None) == (not answer.claims)
+    if answer.evaluation:
+        figures = answer.evaluation
+        assert [figures.quoted, figures.supported, figures.partial, figures.unsupported] == [
+            sum(claim.support == name for claim in answer.claims) for name in ("quoted", "supported", "partial", "unsupported")
+        ]
+        assert 0 <= figures.relevance <= 1
     if answer.refused:
         assert answer.claims == ()
         assert answer.confidence.level == "none"
@@ -188,6 +196,21 @@ def test_a_follow_up_is_answered_with_the_topic_of_the_question_before(pipeline:
     assert answer.trace.turn_kind == "follow_up"
     assert "flystrike" in answer.trace.standalone.lower()
     assert "larvicide" in answer.text
+    # the trace says what the conversation did: a second query, and what the quoted document was worth
+    assert answer.trace.queries == (answer.trace.standalone, f"{first.rstrip('?')}. and how is it treated?")
+    ahead = {hit.passage.title for hit in (*answer.trace.kept, *answer.trace.dropped) if "ahead" in hit.scores}
+    assert ahead == {"Flystrike"}
+
+
+def test_a_question_that_stands_alone_is_ranked_without_the_conversation(pipeline: Pipeline) -> None:
+    question, quoted = "How much salt does a sheep need each day?", "Shear sheep before the fly season to prevent flystrike. [1]"
+    alone = ask(pipeline, question)
+    for message in (question, f"now something else: {question}"):
+        after = ask(pipeline, message, "How can I prevent flystrike in sheep?", quoted)
+        assert after.trace.turn_kind in ("standalone", "topic_change")
+        assert after.trace.queries == (after.trace.standalone,)
+        assert [hit.passage.id for hit in after.trace.kept] == [hit.passage.id for hit in alone.trace.kept]
+        assert not any("ahead" in hit.scores for hit in after.trace.kept)
 
 
 def test_a_change_of_topic_leaves_the_old_one(pipeline: Pipeline) -> None:
@@ -533,4 +556,12 @@ def every_stage(answer: Answer) -> Sequence[str]:
 
 def test_the_trace_times_every_stage(pipeline: Pipeline) -> None:
     stages = every_stage(ask(pipeline, SALT))
-    assert stages == ["rewrite", "route", "retrieve", "relevance", "compose", "gate", "sources"]
+    assert stages == ["rewrite", "route", "retrieve", "relevance", "compose", "gate", "sources", "evaluate"]
+
+
+def test_a_calibrated_confidence_hangs_on_the_relevance_of_the_answer(pipeline: Pipeline) -> None:
+    weights = dict.fromkeys(FEATURES, 0.0) | {"answer": 1.0, "bias": 0.0}  # its probability is then that relevance
+    answer = ask(replace(pipeline, calibration=Calibration(weights)), SALT)
+    assert answer.evaluation is not None
+    assert answer.confidence.probability == pytest.approx(answer.evaluation.relevance, abs=2e-3)
+    assert ask(pipeline, SALT).confidence.probability != answer.confidence.probability

@@ -13,7 +13,7 @@ import pytest
 
 from lqr.cli import _parser
 from lqr.settings import ROOT, Settings
-from lqr.types import Answer, Claim, Confidence, Hit, Passage, Route, Source, Trace
+from lqr.types import Answer, Claim, Confidence, Evaluation, Hit, Passage, Route, Source, Trace
 
 if TYPE_CHECKING:
     from lqr.retrieval.dense import SentenceEmbedder
@@ -100,6 +100,7 @@ def test_the_json_has_the_keys_that_are_printed() -> None:
         False,
         Confidence("rich", "why"),
         Trace("q?", route=Route("simple", 0.1), kept=(Hit(passage, 0.9),)),
+        evaluation=Evaluation(1.0, 0.9),
     )
     (shown,) = blocks("json")
     assert _keys(json.loads(shown)) == _keys(json.loads(json.dumps(answer.to_dict())))

@@ -55,10 +55,15 @@ def test_a_passage_is_found_by_words_that_only_its_question_holds(tmp_path: Path
 
         without = Retriever.open(store, HashingEmbedder(), settings, tmp_path / "store")
         assert without.search(question, 1) == [] or first(without) != home
+        assert without.signals(question, [home, "gone"])[2] == [None, None]  # no questions: the signal is not there at all
         with_questions = Retriever.open(
             store, HashingEmbedder(), settings, tmp_path / "store", asked_of=lambda passages: {home: (question,)}
         )
         assert first(with_questions) == home
+        near, unknown = with_questions.signals(question, [home, "gone"])[2]
+        assert near is not None
+        assert near > 0.99
+        assert unknown == 0.0
         again = Retriever.open(
             store, HashingEmbedder(), settings, tmp_path / "store", asked_of=lambda passages: {home: (question,)}
         )

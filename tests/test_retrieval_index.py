@@ -309,7 +309,7 @@ def test_vectors(make: Callable[[], Retriever], fake: HashingEmbedder, store: Me
 def test_progress(store: MemoryStore, fake: HashingEmbedder, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     Retriever.open(store, fake, Settings(profile="cpu"), tmp_path, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(4, 4)]
+    assert seen == [(0, 4), (4, 4)]
 
 
 def test_searches_during_refreshes(make: Callable[[], Retriever], store: MemoryStore) -> None:

@@ -8,11 +8,12 @@ from typing import Any, cast
 
 import pytest
 
+from lqr.retrieval.continuity import Thread
 from lqr.retrieval.layered import GRAPH_LIMIT, POOL, LayeredRetrieval, fuse
 from lqr.retrieval.retriever import Retriever
 from lqr.settings import Settings
 from lqr.text import content_words
-from lqr.types import Decomposition, Hit, Passage
+from lqr.types import Decomposition, Hit, Passage, Turn
 
 
 def hit(name: str, score: float = 1.0, text: str = "", **scores: float) -> Hit:
@@ -28,7 +29,7 @@ class FakeRetriever:
         self.asked: list[str] = []
         self.expanded: list[tuple[list[str], dict[str, Any]]] = []
 
-    def search(self, query: str, *, mode: str = "hybrid") -> list[Hit]:
+    def search(self, query: str, k: int | None = None, *, mode: str = "hybrid") -> list[Hit]:
         return self.by_paths if mode == "paths" else self.search_many([query])[0]
 
     def search_many(self, queries: Sequence[str]) -> list[list[Hit]]:
@@ -62,6 +63,38 @@ def test_a_simple_question_is_one_search() -> None:
     assert (found.steps, found.queries, found.parts) == (1, ("How?",), ())
     assert fake.asked == ["How?"]
     assert [h.passage.id for h in found.hits] == ["a-0", "b-0"]
+
+
+QUOTED = "Ewes below score 2.5 get concentrate for flushing."
+
+
+def test_a_follow_up_is_also_searched_with_the_last_question() -> None:
+    beside = "How much grain. For how long?"
+    fake = FakeRetriever(
+        {
+            QUOTED: [hit("flushing", text=QUOTED)],
+            "For how long?": [hit("a", dense=0.2)],
+            beside: [hit("a", dense=0.9), hit("b", dense=0.8)],
+        }
+    )
+    before = [Turn("user", "How much grain?"), Turn("assistant", f"{QUOTED} [1]")]
+    found = layered(fake).retrieve("For how long?", None, before, beside)
+    assert found.queries == ("For how long?", beside)
+    assert (list(found.thread.bonus), found.thread.beside, found.steps) == (["flushing"], beside, 1)
+    a, b = found.hits
+    # how near a passage is to the question is not to be read from another one
+    assert (a.passage.title, a.scores, a.why) == ("A", {"dense": 0.2}, "")
+    assert (b.passage.title, b.scores, b.why) == ("B", {}, "found with the last question")
+
+
+def test_a_history_that_quotes_nothing_changes_nothing() -> None:
+    fake = FakeRetriever(default=[hit("a")])
+    asked = layered(fake).retrieve(
+        "How?", None, [Turn("user", "Hello"), Turn("assistant", "The documents do not say that at all.")]
+    )
+    assert (asked.queries, asked.thread) == (("How?",), Thread())
+    assert layered(fake).retrieve("How?", None, (), "How?").queries == ("How?",)  # nothing to search twice
+    assert layered(fake).retrieve("How?", PARTS, (), "Why. How?").thread == Thread()  # two steps have searches enough
 
 
 def test_a_complex_question_is_searched_in_two_layers() -> None:
@@ -152,3 +185,16 @@ def test_the_path_ranker_joins_both_pools_where_it_is_there(ranks: bool) -> None
     assert [("far-0" in [h.passage.id for h in pool]) for pool in found.pools] == [ranks, ranks]
     simple = layered(fake).retrieve("How?", None)
     assert "far-0" not in [h.passage.id for h in simple.hits]
+
+
+def test_where_is_answered_by_a_place_and_not_by_the_first_name() -> None:
+    def names(text: str) -> list[str]:
+        return re.findall(r"Mongolian ewes|Gansu|Ningxia", text)
+
+    told = "Tan sheep were bred from Mongolian ewes. They come from Ningxia."
+    fake = FakeRetriever({PARTS.first: [hit("tan", text=told)]}, default=[hit("other")])
+    split = LayeredRetrieval(cast(Retriever, fake), Settings(), overlap, names, provinces)
+    assert split.retrieve("?", PARTS).questions[1] == "What is the climate of Ningxia?"
+    worms = Decomposition("Which worm do Mongolian ewes carry?", "How is #1 treated?")
+    fake.table[worms.first] = [hit("worm", text="It is carried by Gansu sheep and by Mongolian ewes.")]
+    assert split.retrieve("?", worms).questions[1] == "How is Gansu treated?"  # no place was asked for: the names decide

@@ -49,6 +49,15 @@ def test_each_question_has_its_row_of_scores() -> None:
     assert rows[1][0] < rows[1][1]
 
 
+def test_a_collection_without_asked_questions_has_weights_of_its_own() -> None:
+    blend = Blend(passage={"bias": -9.0, "asked": 10.0}, unasked={"bias": -1.0, "cosine": 2.0})
+    reranker = Reranker(half, lambda query, ids: ([0.75, 0.75, 0.75], [0.0, 0.0, 0.0], [None, 0.0, 1.0]), blend)
+    rows = reranker.features("q", [hit(0), hit(1), hit(2)], [0.5, 0.5, 0.5])
+    assert ["asked" in row for row in rows] == [False, True, True]  # nobody wrote any; none for this passage; one that is near
+    scores = reranker.scores(["q"], [hit(0), hit(1), hit(2)])[0]
+    assert scores == pytest.approx([1 / (1 + math.exp(-0.5)), 1 / (1 + math.exp(9.0)), 1 / (1 + math.exp(-1.0))])
+
+
 def test_the_logistic_agrees_with_the_formula_and_never_overflows() -> None:
     assert blended({"bias": -1.0, "cosine": 2.0}, {"cosine": 0.75, "unknown": 9.0}) == pytest.approx(1 / (1 + math.exp(-0.5)))
     assert blended({"bias": 1e9}, {}) <= 1.0
@@ -58,15 +67,61 @@ def test_the_logistic_agrees_with_the_formula_and_never_overflows() -> None:
 
 def test_the_file_is_read_and_checked(tmp_path: Path) -> None:
     assert Blend.load(tmp_path) == Blend()
-    (tmp_path / "blend.json").write_text(json.dumps({"passage": {"bias": 1, "cosine": 2}, "unit": {"encoder": 3}}))
-    assert Blend.load(tmp_path) == Blend({"bias": 1.0, "cosine": 2.0}, {"encoder": 3.0})
+    whole = {"passage": {"bias": 1, "cosine": 2}, "unasked": {"lexical": 4}, "unit": {"encoder": 3}}
+    (tmp_path / "blend.json").write_text(json.dumps(whole))
+    assert Blend.load(tmp_path) == Blend({"bias": 1.0, "cosine": 2.0}, {"lexical": 4.0}, {"encoder": 3.0})
+    del whole["unasked"]  # as in files of before: the encoder's own probability stands
+    (tmp_path / "blend.json").write_text(json.dumps(whole))
+    assert Blend.load(tmp_path).unasked == {"encoder": 1.0}
     for bad in (
         "{",
         "[]",
-        '{"passage": {"x": 1}, "unit": {}}',
-        '{"passage": {"bias": NaN}, "unit": {}}',
-        '{"passage": {"bias": "a"}, "unit": {}}',
+        '{"passage": {}, "unasked": {}}',
+        '{"passage": {"x": 1}, "unasked": {}, "unit": {}}',
+        '{"passage": {}, "unasked": {"asked": 1}, "unit": {}}',
+        '{"passage": {"bias": NaN}, "unasked": {}, "unit": {}}',
+        '{"passage": {}, "unasked": {"bias": Infinity}, "unit": {}}',
+        '{"passage": {"bias": "a"}, "unasked": {}, "unit": {}}',
     ):
         (tmp_path / "blend.json").write_text(bad)
         with pytest.raises(WeightsError, match=r"blend\.json"):
             Blend.load(tmp_path)
+
+
+def test_a_follow_up_is_ranked_by_the_mean_of_what_two_questions_say() -> None:
+    signals = {"q": ([0.2, 0.4], [4.0, 2.0], [0.5, None]), "last": ([0.6, 0.0], [10.0, 20.0], [0.1, 0.3])}
+    read: list[str] = []
+
+    def scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
+        read.extend(question for question, _ in pairs)
+        return half(pairs)
+
+    reranker = Reranker(scorer, lambda query, ids: signals[query], Blend()).beside("last")
+    first, second = reranker.features("q", [hit(0), hit(1)], [0.5, 0.5])
+    assert (first["cosine"], first["lexical"], first["asked"]) == pytest.approx((0.4, 1.0, 0.3))  # (1 + 0.5) / 2 and the same
+    assert (second["cosine"], second["lexical"]) == pytest.approx((0.2, 1.0))
+    assert "asked" not in second
+    reranker.scores(["q"], [hit(0), hit(1)])
+    assert set(read) == {"q"}  # the encoder reads the question alone
+
+
+def test_the_encoder_reads_only_what_the_other_signals_put_first() -> None:
+    asked: list[str] = []
+
+    def scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
+        asked.extend(text for _, (_, text) in pairs)
+        return [0.9 if text == "text 3" else 0.3 for _, (_, text) in pairs]
+
+    cosines = [0.1, 0.8, 0.2, 0.6, 0.0]
+    blend = Blend(unasked={"encoder": 1.0, "cosine": 5.0})
+
+    def signals(query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float | None]]:
+        return cosines, [0.0] * 5, [None] * 5
+
+    hits = [hit(n) for n in range(5)]
+    (few,) = Reranker(scorer, signals, blend, read=2).scores(["q"], hits)
+    assert asked == ["text 1", "text 3"]
+    (every,) = Reranker(scorer, signals, blend, read=5).scores(["q"], hits)
+    assert (few[1], few[3]) == (every[1], every[3])  # what is read is scored as ever
+    assert max(few[0], few[2], few[4]) < min(few[1], few[3])  # and what is not comes after it
+    assert few[2] > few[0] > few[4]  # in the order of the other signals

@@ -14,10 +14,16 @@ from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.retriever import Retriever
 from lqr.service.freshness import QUIET, Freshness
 from lqr.settings import Settings
+from lqr.types import Document, Passage
 
 
 def opened(store: Store, home: Path) -> Retriever:
     return Retriever.open(store, HashingEmbedder(64), Settings(profile="cpu", home=home), home)
+
+
+def written(name: str) -> tuple[Document, list[Passage]]:
+    text = f"{name} is told here."
+    return Document(name, name, text, (), f"{name}.md"), [Passage(f"{name}-0", name, name, (), text, 0, 0, len(text))]
 
 
 def wait_for_refresh() -> None:
@@ -68,17 +74,56 @@ def test_without_an_index_it_is_built_in_the_background_once_the_store_is_quiet(
         assert len(retriever) == 1
 
 
+def test_a_store_put_in_the_place_of_another_is_noticed_at_the_same_generation(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.md").write_text("Alpha is told here.")
+    (tmp_path / "b.md").write_text("Beta is told here.")
+    home, made = tmp_path / "home", tmp_path / "made"
+    now = [0.0]
+    with Store.open(made) as other:
+        ingest([tmp_path / "b.md"], other)
+    with Store.open(home) as served:
+        ingest([tmp_path / "a.md"], served)
+        retriever = opened(served, home)
+        freshness = Freshness(retriever, served, home, clock=lambda: now[0])
+        freshness.check()
+        home.rename(tmp_path / "old")
+        freshness.check()  # in the middle of the exchange: nothing is there
+        assert retriever.search("alpha", mode="bm25")
+        made.rename(home)
+        freshness.check()
+        assert served.generation == retriever.generation == 1
+        now[0] += 2 * QUIET
+        freshness.check()
+        wait_for_refresh()
+        assert [document.source for document in served.documents()] == ["b.md"]
+        assert retriever.search("alpha", mode="bm25") == []
+        assert retriever.search("beta", mode="bm25")
+        before = retriever._snapshot
+        freshness.check()
+        wait_for_refresh()
+        assert retriever._snapshot is before
+        served.add(*written("c"))  # the new file takes changes
+    with Store.open(home) as again:
+        assert again.generation == 2
+        again.integrity_check()
+
+
 class Broken:
     """A store that can't be read, and a retriever that can't be brought up to date."""
 
     generation = 1
 
-    def refresh(self) -> bool:
+    def refresh(self, *, anew: bool) -> bool:
         raise StoreError("no")
 
 
 def test_a_failure_is_logged_and_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Unreadable:
+        def renew(self) -> bool:
+            return False
+
         @property
         def generation(self) -> int:
             raise StoreError("locked")
@@ -90,6 +135,9 @@ def test_a_failure_is_logged_and_tried_again(tmp_path: Path, caplog: pytest.LogC
 
     class Newer:
         generation = 2
+
+        def renew(self) -> bool:
+            return False
 
     freshness = Freshness(Broken(), Newer(), tmp_path)
     for _ in range(2):

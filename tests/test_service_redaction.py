@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import logging
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from lqr.service.logs import JsonFormatter, current_request, request
-from lqr.service.redaction import MASK, SecretFilter, known_secrets, mapped, redacted, without_secrets
+from lqr.service.redaction import MASK, guard_logs, known_secrets, mapped, redacted, stored_token, without_secrets
 
 TOKENS = (
     "hf_abcdefghijklmnop",
@@ -77,28 +79,59 @@ def test_mapped_reaches_every_text_and_leaves_the_rest() -> None:
     assert mapped(value, str.upper) == {"a": ["X", {"b": "X"}], "n": 1, "none": None, "t": ["X"]}
 
 
-def test_no_token_reaches_a_log_not_even_in_a_traceback() -> None:
-    stream = io.StringIO()
+@pytest.fixture
+def guarded() -> Iterator[io.StringIO]:
+    """What a handler that nobody has prepared gets, at every level."""
+    before, stream = logging.getLogRecordFactory(), io.StringIO()
     handler = logging.StreamHandler(stream)
-    handler.addFilter(SecretFilter(["orange-house"]))
     handler.setFormatter(JsonFormatter())
     logger = logging.getLogger("test.redaction")
     logger.propagate = False
+    logger.setLevel(logging.DEBUG)
+    guard_logs(["orange-house"])
+    guard_logs(["orange-house"])  # once more is the same
     logger.addHandler(handler)
+    yield stream
+    logger.removeHandler(handler)
+    logging.setLogRecordFactory(before)
+
+
+def test_no_token_reaches_a_log_not_even_in_a_traceback(guarded: io.StringIO) -> None:
+    logger = logging.getLogger("test.redaction")
+    with request("r1"):
+        logger.warning("sending %s", TOKENS[0], extra={"fields": {"event": "x"}})
+    assert current_request() == ""
     try:
-        with request("r1"):
-            logger.warning("sending %s", TOKENS[0], extra={"fields": {"event": "x"}})
-        assert current_request() == ""
-        try:
-            raise ValueError(f"bad key orange-house and {TOKENS[1]}")
-        except ValueError:
-            logger.exception("failed")
-    finally:
-        logger.removeHandler(handler)
-    first, second = map(json.loads, stream.getvalue().splitlines())
+        raise ValueError(f"bad key orange-house and {TOKENS[1]}")
+    except ValueError:
+        logger.exception("failed")
+    logger.info("key %d orange-house", "no number")
+    logger.info("by way of", stack_info=True)
+    first, second, *_ = map(json.loads, guarded.getvalue().splitlines())
     assert first["message"] == f"sending {MASK}"
     assert (first["request"], first["event"], first["level"]) == ("r1", "x", "WARNING")
     assert "request" not in second
     assert "ValueError" in second["exception"]
-    assert "orange-house" not in stream.getvalue()
-    assert TOKENS[1] not in stream.getvalue()
+    assert "orange-house" not in guarded.getvalue()
+    assert TOKENS[1] not in guarded.getvalue()
+
+
+def test_a_token_that_a_server_repeats_in_a_header_is_in_no_record(guarded: io.StringIO) -> None:
+    headers = [(b"Content-Type", b"text/plain"), (b"X-Echo", f"Bearer {TOKENS[0]}".encode()), (b"X-Own", b"orange-house")]
+    told = (b"HTTP/1.1", 401, b"Unauthorized", headers)
+    logging.getLogger("test.redaction").debug("receive_response_headers.complete return_value=%r", told)
+    assert "X-Echo" in guarded.getvalue()
+    assert TOKENS[0] not in guarded.getvalue()
+    assert "orange-house" not in guarded.getvalue()
+
+
+def test_a_record_without_a_secret_is_as_it_was(guarded: io.StringIO) -> None:
+    record = logging.getLogRecordFactory()("n", logging.INFO, "f", 1, "%s of %d", ("one", 2), None)
+    assert (record.msg, record.args) == ("%s of %d", ("one", 2))
+
+
+def test_the_stored_token_is_known(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("of-no-known-form-4711\n")
+    assert stored_token({"HF_HOME": str(tmp_path)}) == ("of-no-known-form-4711",)
+    assert stored_token({"HF_TOKEN_PATH": str(tmp_path / "token")}) == ("of-no-known-form-4711",)
+    assert stored_token({"HF_HOME": str(tmp_path / "nowhere")}) == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import logging
 import threading
 import time
@@ -16,10 +17,11 @@ from lqr.errors import Cancelled, LqrError
 from lqr.pipeline import Pipeline, never
 from lqr.service.freshness import Freshness
 from lqr.service.metrics import Metrics
+from lqr.service.recent import EVERY
 from lqr.service.traces import Traces
 from lqr.service.watch import ClosingError, Watch, WatchedPipeline
 from lqr.settings import Settings
-from lqr.types import Answer, Event, Progress
+from lqr.types import Answer, Evaluation, Event, Progress
 
 DONE = _answer("q", "text")
 
@@ -50,6 +52,26 @@ def test_events_pass_in_order_and_the_answer_is_counted(watch: Watch, caplog: py
     (line,) = [record for record in caplog.records if hasattr(record, "fields")]
     assert line.fields["outcome"] == "answered"
     assert "secret" not in caplog.text + str(line.fields)
+
+
+def test_figures_go_to_the_log_line_the_trace_and_the_running_means(
+    watch: Watch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    measured = dataclasses.replace(DONE, evaluation=Evaluation(0.5, 0.75, quoted=1, partial=1))
+
+    def work(stop: Callable[[], bool]) -> Iterator[Event]:
+        yield measured
+
+    with caplog.at_level(logging.INFO, logger="lqr"):
+        for _ in range(EVERY):
+            list(watch.stream(work, "a secret question", (), never))
+    (point,) = watch.recent.points
+    assert (point.groundedness, point.relevance, point.quoted, point.partial) == (0.5, 0.75, EVERY, EVERY)
+    expected = dataclasses.asdict(measured.evaluation)  # type: ignore[arg-type]
+    assert [record.fields["evaluation"] for record in caplog.records if hasattr(record, "fields")] == [expected] * EVERY
+    (path,) = (tmp_path / "traces").iterdir()
+    stored = [json.loads(line)["answer"]["evaluation"] for line in path.read_text(encoding="utf-8").splitlines()]
+    assert stored == [expected] * EVERY
 
 
 def test_an_error_comes_through_and_is_counted(watch: Watch) -> None:

@@ -34,6 +34,14 @@ def passage(heading: str, title: str = "Orf", document: str = "d", text: str = "
         ("How to fertilise", "Growing alfalfa", "Alfalfa: how should I fertilise?"),
         ("When is it safe to graze", "Prussic acid poisoning", "Prussic acid poisoning: when is it safe to graze?"),
         ("Which feeds to use", "Feeding dairy cows", "Feeding dairy cows: which feeds should I use?"),
+        ("What not to combine", "Minerals and salt for sheep", "Minerals and salt for sheep: what should I not combine?"),
+        (
+            "When is reseeding worth it",
+            "Reseeding degraded grassland",
+            "Reseeding degraded grassland: when is reseeding worth it?",
+        ),
+        ("When to plough it in", "Green manure and crop rotation", ""),  # which of the two?
+        ("Why it matters", "Medicine withdrawal periods", ""),  # "why periods matters"
         ("How brucellosis spreads", "Brucellosis in sheep and goats", "Tell me how brucellosis spreads."),
         ("什么时候播种？", "小麦", "什么时候播种？"),
     ],

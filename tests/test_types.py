@@ -15,6 +15,7 @@ from lqr.types import (
     Claim,
     Confidence,
     Decomposition,
+    Evaluation,
     Hit,
     Passage,
     Route,
@@ -57,12 +58,15 @@ def test_the_answer_as_json_has_the_documented_keys() -> None:
     hit = Hit(PASSAGE, 0.8, {"bm25": 2.0}, "same section")
     full = answer(route=Route("complex", 0.7, "two parts"), decomposition=Decomposition("a?", "b?"), kept=(hit,), dropped=(hit,))
     said = json.loads(json.dumps(full.to_dict()))
-    assert list(said) == ["text", "claims", "sources", "refused", "confidence", "suggestions", "trace"]
+    assert list(said) == ["text", "claims", "sources", "refused", "confidence", "evaluation", "suggestions", "trace"]
     assert said["claims"][0]["passages"] == ["abc-1"]
     assert said["claims"][0]["support"] == "quoted"
     assert {"id", "title", "text", "url"} <= said["sources"][0].keys()
     assert said["refused"] is False
     assert said["confidence"] == {"level": "rich", "reason": "why", "probability": 0.9}
+    assert said["evaluation"] is None
+    figures = dataclasses.replace(full, evaluation=Evaluation(1.0, 0.9, quoted=1)).to_dict()["evaluation"]
+    assert figures == {"groundedness": 1.0, "relevance": 0.9, "quoted": 1, "supported": 0, "partial": 0, "unsupported": 0}
     trace = said["trace"]
     assert {"standalone", "route", "probability", "sub_questions", "kept", "dropped", "seconds"} <= trace.keys()
     assert (trace["route"], trace["probability"], trace["sub_questions"]) == ("complex", 0.7, ["a?", "b?"])

@@ -16,7 +16,8 @@ from ui_fakes import HOSTILE
 
 from lqr.app import Application, build
 from lqr.retrieval.fake import HashingEmbedder
-from lqr.service.sessions import Sessions, Upload
+from lqr.service.sessions import Sessions
+from lqr.service.uploads import Upload
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 from lqr.ui.library import Library, _table, size

@@ -134,7 +134,19 @@ def test_the_way_is_told_in_plain_words_and_the_numbers_apart() -> None:
     assert "compares two feeds" not in way
     assert "compares two feeds" in numbers
     assert "0.83" in numbers
+    assert EN.groundedness not in html  # of an older answer, kept in a browser without figures
     assert '<textarea id="standalone-0"' in way
+
+
+def test_the_figures_of_an_answer_stand_among_the_numbers() -> None:
+    item = answered("a")
+    figures = {"groundedness": 1.0, "relevance": 0.625, "quoted": 3}
+    shown = replace(item, answer={**(item.answer or {}), "evaluation": figures})
+    numbers = views.exchange(0, shown, EN, last=True).split('class="numbers"')[1]
+    assert f"<dt>{EN.groundedness}</dt><dd>1.00</dd><dt>{EN.relevance}</dt><dd>0.62</dd>" in numbers
+    for odd in ("text", {"groundedness": "<b>", "relevance": None}):
+        odd_html = views.exchange(0, replace(item, answer={**(item.answer or {}), "evaluation": odd}), EN, last=True)
+        assert EN.groundedness not in odd_html
 
 
 def test_chinese_pages_say_nothing_in_english_but_what_documents_say() -> None:

@@ -12,6 +12,7 @@ from lqr.retrieval.fake import HashingEmbedder
 from lqr.text import content_words
 from lqr.types import Hit, Passage
 from lqr.writing.composer import Composer
+from lqr.writing.rows import heading as heading_over
 from lqr.writing.units import units_of
 
 
@@ -75,6 +76,7 @@ def test_numbers_in_the_text_follow_the_order_of_the_claims(composer: Composer) 
     ("question", "sentence", "lead"),
     [
         ("Can I give my sheep the mineral mix made for cattle?", "Do not give sheep a mineral mix made for cattle.", "No. "),
+        ("Can I give my sheep cattle minerals?", "No: sheep must not be given cattle minerals.", ""),
         ("Can sheep graze wet red clover?", "Sheep must never graze wet red clover.", "No. "),
         ("Can people catch orf from sheep?", "People can catch orf from sheep through small cuts.", "Yes. "),
         ("Is orf dangerous for people?", "People can catch orf from sheep through small cuts.", ""),
@@ -92,12 +94,18 @@ def test_it_leads_with_yes_or_no_only_where_that_is_certain(composer: Composer, 
     assert made.text.startswith(lead + sentence)
 
 
+def test_what_is_forbidden_leads_where_one_asks_whether_one_may(composer: Composer) -> None:
+    text = "Urea in the row of maize seed is kept low. Never let urea granules touch germinating maize seed."
+    assert composer.compose("How much urea in the row with maize seed?", (), [hit(text)]).text.startswith("Urea in the row")
+    assert composer.compose("Can I put urea in the row with maize seed?", (), [hit(text)]).text.startswith("Never let urea")
+
+
 def test_a_sentence_that_leans_on_the_one_before_brings_it_along(composer: Composer) -> None:
     made = composer.compose("How many mg of copper per kg?", (), [COPPER])
     assert "made for cattle. It holds 1,000 mg" in made.text
     first = hit("It is common in wet autumns.", title="Footrot", section=("When",))
     made = composer.compose("Is it common in wet autumns?", (), [first])
-    assert made.text.startswith("Footrot > When: It is common")
+    assert made.text.startswith("Footrot – When: It is common")
 
 
 def test_a_table_row_is_column_and_value_under_its_heading(composer: Composer) -> None:
@@ -108,7 +116,171 @@ def test_a_table_row_is_column_and_value_under_its_heading(composer: Composer) -
         kind="table_row",
     )
     made = composer.compose("How much hay in late pregnancy?", (), [row])
-    assert made.text == "Feeding ewes > Rates:\n- late pregnancy — Hay (kg/day): 1.2; Concentrate (kg/day): 0.5 [1]"
+    assert made.text == "Feeding ewes – Rates:\n- late pregnancy — Hay (kg/day): 1.2; Concentrate (kg/day): 0.5 [1]"
+
+
+def table(*rows: str, title: str, section: str) -> list[Hit]:
+    return [hit(row, title=title, section=(section,), number=n, kind="table_row") for n, row in enumerate(rows)]
+
+
+def test_a_label_that_is_a_number_keeps_the_name_of_its_column(composer: Composer) -> None:
+    rows = table(
+        "Temperature (°C): below 5; Weeks: 8",
+        "Temperature (°C): 5 to 15; Weeks: 6",
+        title="Straw",
+        section="How long to seal straw",
+    )
+    made = composer.compose("How many weeks do I seal straw?", (), rows)
+    assert made.text.splitlines() == [
+        "How long to seal straw:",
+        "- Temperature (°C): below 5 — Weeks: 8 [1]",
+        "- 5 to 15 — Weeks: 6 [2]",  # the row above it has said of what
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "weeks"),
+    [
+        ("It is 10 °C, how many weeks do I seal straw?", [6]),
+        ("How many weeks for straw at 32 degrees C?", [2]),
+        ("Straw at 68 F (20 C): how many weeks?", [2]),
+        ("Straw at 41 °C: how many weeks?", [2, 1]),
+        ("How many weeks for 10 bales of straw?", [8, 6, 2, 1]),
+    ],
+)
+def test_a_number_of_the_question_names_the_row_whose_range_holds_it(composer: Composer, question: str, weeks: list[int]) -> None:
+    rows = table(
+        "Air temperature (°C): below 5; Weeks: 8",
+        "Air temperature (°C): 5 to 15; Weeks: 6",
+        "Air temperature (°C): above 15; Weeks: 2",
+        "Air temperature (°C): 40 or more; Weeks: 1",
+        title="Straw",
+        section="How long to seal straw",
+    )
+    made = composer.compose(question, (), rows)
+    assert [int(n) for n in re.findall(r"Weeks: (\d)", made.text)] == weeks
+
+
+@pytest.mark.parametrize(
+    ("question", "weeks"),
+    [
+        ("How much milk at 3 weeks of age?", ["2 to 3"]),
+        ("How much milk for my 2 lambs?", ["Day 1", "2 to 3", "4"]),  # a number of lambs is no age
+        ("Lamb 1 week old: how much milk?", ["Day 1", "2 to 3", "4"]),  # nor is a week a day
+        ("How much milk on day 1?", ["Day 1"]),
+    ],
+)
+def test_a_number_with_another_unit_names_no_row(composer: Composer, question: str, weeks: list[str]) -> None:
+    rows = table(
+        "Age of lamb: Day 1; Milk (ml): 1,000",
+        "Age of lamb: 2 to 3 weeks; Milk (ml): 1,500",
+        "Age of lamb: 4 weeks; Milk (ml): 2,000",
+        title="Bottle lambs",
+        section="How much milk do bottle lambs need",
+    )
+    made = composer.compose(question, (), rows)
+    assert re.findall(r"- (Day 1|2 to 3|4)", made.text) == weeks
+
+
+def test_thousands_are_read_whole(composer: Composer) -> None:
+    rows = table(
+        "Nitrate (mg per kg): Below 1,000; Use: safe",
+        "Nitrate (mg per kg): 1,000 to 2,000; Use: half",
+        "Nitrate (mg per kg): Above 2,000; Use: none",
+        title="Nitrate",
+        section="How much nitrate is safe",
+    )
+    made = composer.compose("Nitrate test says 1,500 mg per kg, is it safe?", (), rows)
+    assert re.findall(r"Use: (\w+)", made.text) == ["half"]
+
+
+def test_a_number_names_a_row_by_a_column_that_the_question_names(composer: Composer) -> None:
+    rows = table(
+        "Grade: high; Olsen P (mg/kg): 20-40; Potassium (mg/kg): 150-200",
+        "Grade: low; Olsen P (mg/kg): 5-10; Potassium (mg/kg): 50-100",
+        "Grade: none; Olsen P (mg/kg): below 5; Potassium (mg/kg): 5-10",
+        title="Soil test",
+        section="How to read a soil test",
+    )
+    made = composer.compose("Olsen P of 8 mg/kg in my soil test: which grade is that?", (), rows)
+    assert re.findall(r"- (\w+) —", made.text) == ["low"]
+
+
+def test_a_table_is_not_unrolled_where_a_sentence_answers_better(composer: Composer) -> None:
+    rows = table(
+        "Gas: methane; Danger in a silo pit after filling: explosion",
+        "Gas: ammonia; Where: litter",
+        "Gas: carbon dioxide; Where: bins",
+        title="Silo gas",
+        section="Which",
+    )
+    sentence = hit("After filling a silo pit nobody may enter it for three weeks, as danger is greatest.", title="Silo", number=9)
+    question = "How great is the danger in a silo pit after filling, and who may enter it?"
+    made = composer.compose(question, (), [sentence, *rows])
+    assert made.text.startswith("After filling a silo pit")
+    assert re.findall(r"- ([\w ]+) —", made.text) in ([], ["methane"])
+    alone = composer.compose("Which danger is in a silo pit after filling?", (), rows)
+    assert "methane" in alone.text
+
+
+@pytest.mark.parametrize(
+    ("title", "section", "shown"),
+    [
+        ("Climate calendar of Sichuan", "What is the climate of Sichuan", "What is the climate of Sichuan"),
+        ("Climate and farming calendar of Sichuan", "Sheep and goat calendar", None),  # of which region must be said
+        ("Feeding straw and treating it with urea", "How to treat straw with urea", "How to treat straw with urea"),
+        ("Dorper sheep", "Wool", None),
+    ],
+)
+def test_a_heading_names_the_subject_once(title: str, section: str, shown: str | None) -> None:
+    assert heading_over(hit("Text.", title=title, section=(section,)).passage) == (shown or f"{title} – {section}")
+
+
+def test_the_column_that_was_asked_for_comes_first_and_cells_stay_whole(composer: Composer) -> None:
+    rows = table(
+        "Vaccine: orf; First course: one scratch; lambs: by label; Booster: yearly; ewes: before lambing",
+        "Vaccine: pox; First course: one dose; Booster: none",
+        title="Vaccines for sheep",
+        section="Which",
+    )
+    made = composer.compose("When is the booster of the orf vaccine given?", (), rows)
+    assert "- orf — Booster: yearly; ewes: before lambing; First course: one scratch; lambs: by label [1]" in made.text
+
+
+def test_units_of_a_question_name_no_row_and_its_words_do(composer: Composer) -> None:
+    rows = table(
+        "Class: dry sheep; Grain (kg/day): 0.5",
+        "Class: pregnant, first 100 days; Grain (kg/day): 0.6",
+        "Class: weaner, 20 to 25 kg; Grain (kg/day): 0.4",
+        title="Drought",
+        section="Grain",
+    )
+    made = composer.compose("How much grain in kg a day keeps a 50 kg dry ewe alive for 30 days?", (), rows)
+    assert re.findall(r"Grain \(kg/day\): ([\d.]+)", made.text) == ["0.5"]
+
+
+def test_an_article_on_the_asked_animal_goes_before_one_that_names_it_by_the_way() -> None:
+    def beside(question: str, passage: Passage) -> bool:
+        return passage.title == "Goats"
+
+    goats = hit("Copper that is safe for goats is 25 mg, and for sheep it is 10 mg.", title="Goats")
+    sheep = hit("For sheep 10 mg of copper in the whole diet is a safe amount.", title="Sheep")
+    question = "How much copper is safe for sheep and for goats?"  # the scorer likes the goats better
+    plain = Composer(overlap_scorer, HashingEmbedder(dimension=256).encode)
+    aware = Composer(overlap_scorer, HashingEmbedder(dimension=256).encode, beside=beside)
+    assert plain.compose(question, (), [goats, sheep]).claims[0].passages == ("goats-0",)
+    assert aware.compose(question, (), [goats, sheep]).claims[0].passages == ("sheep-0",)
+    assert aware.compose(question, (), [goats, sheep]).best == plain.compose(question, (), [goats, sheep]).best
+    assert aware.compose(question, (), [goats]).claims  # it still answers where nothing else does
+
+
+def test_figures_that_were_said_are_not_said_again_in_nearly_the_same_words(composer: Composer) -> None:
+    hits = [
+        hit("A newborn lamb needs 50 ml of colostrum per kg at a feed and 200 ml per kg in 24 hours.", title="Colostrum"),
+        hit("Every lamb that is newborn wants 50 ml of colostrum per kg first and 200 ml per kg by 24 hours.", title="Lambs"),
+    ]
+    made = composer.compose("How many ml of colostrum per kg does a newborn lamb need?", (), hits)
+    assert made.text.count("200 ml") == 1
 
 
 def test_a_list_that_was_asked_for_comes_whole(composer: Composer) -> None:

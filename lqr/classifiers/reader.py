@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lqr import manifest
 from lqr.classifiers.relevance import fast_dtype
 from lqr.errors import WeightsError
 from lqr.settings import Settings
@@ -82,13 +83,14 @@ class Reader:
         """Load weights and tokenizer from ``folder`` (safetensors only).
 
         Raises:
-            WeightsError: a file is missing, damaged or of another shape.
+            WeightsError: a file is missing, damaged, of another shape, or not what the manifest says.
         """
         import torch
         from transformers import AutoTokenizer
 
         from lqr.classifiers.span_encoder import SpanEncoder, encode_windows
 
+        manifest.verify(folder)
         self.name = f"reader ({folder.name})"
         self._torch, self._encode = torch, encode_windows
         self._max_tokens, self._batch, self._device = max_tokens, batch, device

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from lqr import manifest
 from lqr.errors import WeightsError
 from lqr.text import content_words
 
@@ -45,13 +46,14 @@ class CrossEncoderRelevance:
         """Load weights and tokenizer from ``folder`` (safetensors only).
 
         Raises:
-            WeightsError: a file is missing, damaged or of another shape.
+            WeightsError: a file is missing, damaged, of another shape, or not what the manifest says.
         """
         import torch
         from transformers import AutoTokenizer
 
         from lqr.classifiers.pair_encoder import PairEncoder, encode_pairs
 
+        manifest.verify(folder)
         self.name = f"pair encoder ({folder.name})"
         self._torch, self._encode_pairs = torch, encode_pairs
         self._max_tokens, self._batch = max_tokens, batch

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from lqr import manifest
 from lqr.classifiers.support_signals import SIGNALS, signals, window_of
 from lqr.errors import WeightsError
 
@@ -58,8 +59,9 @@ class WordSupport:
         """Load ``folder/logistic.json``.
 
         Raises:
-            WeightsError: it is missing, malformed, or was fitted with a reader.
+            WeightsError: it is missing, malformed, was fitted with a reader, or is not what the manifest says.
         """
+        manifest.verify(folder)
         self._weights, self.supported, self.partial = load_logistic(folder, SIGNALS)
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement]:
@@ -79,13 +81,14 @@ class ReaderSupport:
         """Load from ``folder``.
 
         Raises:
-            WeightsError: a file is missing, damaged or of another shape.
+            WeightsError: a file is missing, damaged, of another shape, or not what the manifest says.
         """
         from transformers import AutoTokenizer
 
         from lqr.classifiers.pair_encoder import encode_pairs
         from lqr.classifiers.token_reader import TokenReader
 
+        manifest.verify(folder)
         self._encode_pairs = encode_pairs
         self.name = f"token reader ({folder.name})"
         self._batch, self._device = batch, device

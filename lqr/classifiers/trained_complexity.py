@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lqr import manifest
 from lqr.classifiers.complexity import RULE_FEATURES, RuleComplexity
 from lqr.errors import WeightsError
 from lqr.text import words
@@ -84,11 +85,12 @@ class TrainedComplexity:
             base: the encoder that an adapter in ``folder`` belongs to; not needed for whole weights.
 
         Raises:
-            WeightsError: a file is missing, damaged or of another shape.
+            WeightsError: a file is missing, damaged, of another shape, or not what the manifest says.
         """
         import torch
         from transformers import AutoTokenizer
 
+        manifest.verify(folder)
         self.name = f"classifier ({folder.name})"
         self.calibration = Calibration.load(folder)
         self._rules = rules or RuleComplexity()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from lqr import __version__
 from lqr.cli import ask, deploy, evaluate, hub, ingest, report, review, train
 from lqr.errors import LqrError
+from lqr.service.redaction import guard_logs
 
 COMMANDS = (ingest, ask, evaluate, report, train, review, hub, deploy)  # in the order of --help
 
@@ -72,8 +73,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _set_up(verbose: int) -> None:
-    """Logging, and streams that never fail over a character the terminal has no sign for."""
-    logging.basicConfig(level=logging.DEBUG if verbose > 1 else logging.ERROR, format="%(name)s: %(message)s")
+    """Logging without keys, and streams that never fail over a character the terminal has no sign for."""
+    level = logging.DEBUG if verbose > 1 else logging.ERROR
+    handler = logging.StreamHandler()
+    # Some libraries (bm25s) set their own loggers to DEBUG when imported, and so pass over the level of the root.
+    handler.addFilter(lambda record: record.levelno >= level or record.name.partition(".")[0] == "lqr")
+    logging.basicConfig(level=level, format="%(name)s: %(message)s", handlers=[handler])
+    guard_logs()
     logging.getLogger("lqr").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)])
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):

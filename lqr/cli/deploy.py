@@ -37,29 +37,32 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
 
 def _deploy(arguments: argparse.Namespace) -> int:
     from lqr.hub import client as hub
-    from lqr.hub.space import build_space, pin_models, write_space
+    from lqr.hub.space import build_space, fetched_models, pin_models, write_space
 
     hub.check_repo(arguments.space)
     api = hub.api()
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     pins: dict[str, str] = {}
     remote: dict[str, str] | None = None
+    silent = "HF_HUB_OFFLINE is set, so the Hub was not asked" if offline else ""
     try:
         pins = {} if offline else pin_models(api, arguments.hardware)
         remote = None if offline else hub.remote_files(api, arguments.space, "space")[1]
     except HubError as error:
         if not arguments.dry_run:
             raise
-        print(f"the Hub was not asked ({error}): everything counts as new, revisions are not pinned")
+        silent = f"the Hub gave no answer ({str(error).partition('. ')[0]})"  # the advice behind is for what goes up
     build = build_space(arguments.hardware, pins=pins)
     if arguments.out:
         write_space(build, arguments.out)
     print("\n".join(_report(build, arguments.space, pins)))
+    if unpinned := [repo for repo in fetched_models(arguments.hardware) if repo not in pins]:
+        print(f"not pinned, as the Hub did not say its commit: {', '.join(unpinned)}")
     if build.problems:
         raise HubError(f"not deployed: {'; '.join(build.problems)}")
     if arguments.dry_run:
         if remote is None:
-            print(_listing(build))
+            print(f"{silent}: all files count as new\n{_listing(build)}")
         else:
             print("\n".join(_differences(hub.compare(build.files, remote))))
         return 0
@@ -83,8 +86,13 @@ def _push(api: Any, build: SpaceBuild, space: str, public: bool) -> int:
 
 
 def _report(build: SpaceBuild, space: str, pins: dict[str, str]) -> list[str]:
+    from lqr.retrieval.shipped import FILE_NAME as VECTORS
+
     lines = [f"{space} for {build.hardware}: {len(build.files)} files, {build.size / 1e6:.1f} MB"]
     lines += [f"pinned: {repo} at {commit[:12]}" for repo, commit in pins.items()]
+    if f"knowledge/{build.collection}/{VECTORS}" not in build.files:
+        remedy = f"`lqr ingest --save-vectors --collection {build.collection}` makes them"
+        lines.append(f"knowledge/{build.collection} has no {VECTORS}: each start of the Space embeds its documents; {remedy}")
     lines += [f"problem: {problem}" for problem in build.problems]
     return lines
 

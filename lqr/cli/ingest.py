@@ -1,9 +1,10 @@
-"""``lqr ingest``: takes files and folders into a collection."""
+"""``lqr ingest``: takes files and folders into a collection, and saves their vectors beside them."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,19 +27,32 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
         help="take files and folders into a collection",
         description="Take files and folders into a collection and index them. What has not changed is not read again.",
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file, or a folder with all below it")
-    parser.set_defaults(command=_ingest)
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="a file, or a folder with all below it")
+    parser.add_argument(
+        "--save-vectors",
+        action="store_true",
+        help="take in the collection's own folder in LQR_KNOWLEDGE, as each start does, and write its vectors into it: "
+        "where it is copied to (another machine, a Space, an image) nothing is embedded again",
+    )
+    parser.set_defaults(command=partial(_ingest, parser))
 
 
-def _ingest(arguments: argparse.Namespace) -> int:
+def _ingest(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    if arguments.save_vectors == bool(arguments.paths):
+        parser.error("give a PATH, or --save-vectors without one")
     from lqr.app import asked_source, collection_folder, collection_profile
-    from lqr.corpus.ingest import IngestProgress, ingest
+    from lqr.corpus.ingest import IngestProgress, ingest, taken_from
     from lqr.corpus.store import Store
+    from lqr.errors import ReadError
     from lqr.retrieval.dense import load_embedder
     from lqr.retrieval.retriever import Retriever
+    from lqr.retrieval.shipped import FILE_NAME
 
     settings = Settings.load(collection=arguments.collection)
     folder = collection_folder(settings, settings.collection)
+    own = settings.knowledge / settings.collection
+    if arguments.save_vectors and not own.is_dir():
+        raise ReadError(f"{own} is no folder: put the documents there, or name another collection")
     show = progress_bars()
     names: dict[str, list[str]] = {}
 
@@ -47,7 +61,8 @@ def _ingest(arguments: argparse.Namespace) -> int:
         show("reading", progress.done, progress.total)
 
     with Store.open(folder) as store:
-        report = ingest(arguments.paths, store, told, rules=collection_profile(settings, settings.collection).rules)
+        rules = collection_profile(settings, settings.collection).rules
+        report = ingest(arguments.paths or [own], store, told, prune=not arguments.paths, rules=rules)
         print("\n".join(_report_lines(report, names)), flush=True)  # what is kept is kept, whatever becomes of the index
         retriever = Retriever.open(
             store,
@@ -56,8 +71,12 @@ def _ingest(arguments: argparse.Namespace) -> int:
             folder,
             lambda d, t: show("embedding", d, t),
             asked_of=asked_source(settings, settings.collection, store),
+            shipped=own / FILE_NAME,
         )
         print(f"{settings.collection}: {len(retriever)} passages of {len(store.documents())} documents indexed")
+        if arguments.save_vectors:
+            count = retriever.save_vectors(own / FILE_NAME, taken_from(store, own))
+            print(f"{own / FILE_NAME}: {count} vectors, {(own / FILE_NAME).stat().st_size / 1e6:.1f} MB")
     return 1 if report.failed else 0
 
 

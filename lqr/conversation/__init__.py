@@ -71,7 +71,10 @@ class Rewriter:
             if _PERSON.search(turn.content):
                 focus = replace(focus, person=True, who=focus.who or focus.main)
             reply = ""  # until the answer to this turn comes
-        return self._step(message, focus, reply)
+        result = self._step(message, focus, reply)
+        if result.kind != "follow_up":
+            return result
+        return replace(result, beside=f"{focus.question.rstrip('?!. ')}. {normalise(without_markup(message))}")
 
     def _after(self, result: Rewrite, focus: Focus) -> Focus:
         return after_question(result.standalone, self._names, Focus() if result.kind == "topic_change" else focus)
@@ -132,7 +135,7 @@ class Rewriter:
             return Rewrite("follow_up", *done)
         resolved = point_back(body, focus, names)
         text = resolved[0] if resolved else body
-        if leaning := with_topic(text, focus, names):
+        if leaning := with_topic(text, focus, names, body):
             notes = [note for note in (resolved[1] if resolved else "", leaning[1]) if note]
             return Rewrite("follow_up", leaning[0], "; ".join(notes))
         if resolved:

@@ -24,7 +24,7 @@ from lqr.conversation._patterns import (
     WH_PHRASE,
     WHAT_ABOUT,
 )
-from lqr.conversation._pointing import dangling
+from lqr.conversation._pointing import ACTIVITY, dangling
 from lqr.conversation._swapping import Result, swap
 from lqr.conversation._words import ARTICLE, PREPOSITION, has_clause, shares, tidy
 from lqr.text import content_words
@@ -73,21 +73,33 @@ def bare_question_word(body: str, focus: Focus, names: Names) -> Result | None:
         return tidy(f"Why not: {last}?"), "the last question with another question word"
     if STARTS_AUX.match(last):
         return tidy(f"{head} {last[:1].lower()}{last[1:]}{extra}?"), "the last question with another question word"
-    about = gist(question) or focus.topic
+    about = recalled(question) or focus.topic
     if focus.topic and not shares(focus.topic, about):
         about = f"{about}, {focus.topic}"
-    return (tidy(f"{head}, {about}?"), f"about {about}") if about else None
+    return (tidy(f"{head} ({about})?"), f"about {about}") if about else None
 
 
 def repeat_action(body: str, focus: Focus) -> Result | None:
     """ "best way to do it?": the action is the one of the last question."""
     if not DO_IT.search(body) or not focus.question or len(content_words(body)) > 4:
         return None
-    return tidy(f"{body.rstrip('?!. ')}: {gist(focus.question)}?"), "“it” is what the last question asks about"
+    return tidy(f"{body.rstrip('?!. ')} ({recalled(focus.question)})?"), "“it” is what the last question asks about"
 
 
-def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
-    """A whole question that leans on the topic without a word for it: "and when do I dock?", "still ok?"."""
+RECALLED = 24  # words of a question that is put behind another one whole
+
+
+def recalled(question: str) -> str:
+    """The last question as it stands in brackets behind a bare one: whole, so that it still reads, or the gist of a long one."""
+    text = question.strip(" ?!.")
+    return text if len(text.split()) <= RECALLED else gist(question)
+
+
+def with_topic(body: str, focus: Focus, names: Names, said: str) -> Result | None:
+    """A whole question that leans on the topic without a word for it: "and when do I dock?", "still ok?".
+
+    ``said`` is ``body`` before words were put in it: "the ewe" for "her" is no sign of leaning.
+    """
     open_pronoun = dangling(body, names)
     topic = focus.topic
     if focus.kind == "name" and not open_pronoun and not LATEST.search(body):
@@ -98,7 +110,7 @@ def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
     if not open_pronoun and ([n for n in found if n.kind in ("title", "breed")] or len({n.thing for n in found}) > 1):
         return None
     own = [w for w in content_words(LEAD.sub("", body)) if w not in GENERIC and w not in VERBS]
-    led = bool(LEAD.match(body) or BACKWARD.search(body) or DO_IT.search(body) or _definite(body))
+    led = bool(LEAD.match(body) or BACKWARD.search(body) or DO_IT.search(body) or (_definite(said) and _definite(body)))
     if not led and any(n.kind == "name" for n in names.all(body)):
         return None
     if found and not open_pronoun:
@@ -108,7 +120,7 @@ def with_topic(body: str, focus: Focus, names: Names) -> Result | None:
             return None
     elif len(own) > (6 if led else 2) and not open_pronoun:
         return None
-    if open_pronoun:
+    if open_pronoun and not (focus.kind == "title" and ACTIVITY.match(topic)):
         topic = story(focus.question) or topic
     if (open_pronoun or not found) and focus.kind != "name" and focus.counted and not shares(focus.counted, f"{topic} {body}"):
         topic = f"{focus.counted}, {topic}"

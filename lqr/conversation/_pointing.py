@@ -142,7 +142,8 @@ def _pronouns(text: str, focus: Focus, names: Names) -> Change:
             continue
         used.append(kind)
         notes.append(new)
-        out += text[at : match.start()] + (_owned(new) if owner else new)
+        before = re.sub(r"\b(how (?:many|much)) of $", r"\1 ", text[at : match.start()], flags=re.IGNORECASE)
+        out += before + (_owned(new) if owner else new)
         at = match.end()
     said = [
         f"“{kind_word}” is {new}"
@@ -173,9 +174,12 @@ def referent(kind: str, word: str, focus: Focus) -> str:
     if focus.beings and shares(focus.topic, focus.beings) and focus.kind != "title":
         # "it" is hardly the ewe: what was asked about her, or nothing that has a name
         return "" if shares(focus.counted, focus.beings) else focus.counted or focus.matter
-    if word in ("this", "that") and not focus.kind:
-        return ""
+    if (word in ("this", "that") and not focus.kind) or (focus.kind == "title" and ACTIVITY.match(focus.topic)):
+        return ""  # the topic then stands behind the question: nobody means "taking a soil sample" by "where do I put it"
     return focus.topic or focus.counted
+
+
+ACTIVITY = re.compile(r"(?!spring )[a-z]+ing [a-z]", re.IGNORECASE)  # "helping a difficult lambing", not "spring wheat"
 
 
 # "dangerous for people", "affects goats": then "orf in lambs" is about orf alone

@@ -84,7 +84,10 @@ def swap(phrase: str, question: str, names: Names, led: bool = True) -> Result |
 
 
 def _narrowed(phrase: str, question: str, names: Names) -> Result | None:
-    """ "and for lambs?" after a question about sheep: the class in place of its animal's own name."""
+    """ "and for lambs?" after a question about sheep: the class in place of its animal's own name.
+
+    The name stays behind it, for what is said of sheep holds for lambs where nothing is said of them.
+    """
     for new in names.things(phrase):
         general = [
             n
@@ -92,7 +95,8 @@ def _narrowed(phrase: str, question: str, names: Names) -> Result | None:
             if n.kind == new.kind and n.thing == new.thing and n.text.lower() == n.thing.lower() != new.text.lower()
         ]
         if general and len(general) == 1:
-            return put(question, general, phrase, names), f"{phrase} in place of {general[0].text}"
+            changed = put(question, general, phrase, names)
+            return tidy(f"{changed.rstrip('?!. ')} ({general[0].text})?"), f"{phrase} in place of {general[0].text}"
     return None
 
 
@@ -126,6 +130,8 @@ def put(question: str, olds: list[Name], phrase: str, names: Names) -> str:
         elif re.search(r"\b(?:do|are|were|have|many|these|those)\b[^?]*$", before, re.IGNORECASE) and old.text.endswith("s"):
             new = plural(phrase)
         question = before + new + after
+    if len(olds) > 1:  # "lambs (sheep)" has become "goats (goats)"
+        question = re.sub(rf"\s*\({re.escape(phrase)}\)(?=\W*$)", "", question, flags=re.IGNORECASE)
     return tidy(question)
 
 

@@ -105,6 +105,13 @@ def ingest(
     return run.report(skipped)
 
 
+def taken_from(store: Store, folder: Path) -> frozenset[str]:
+    """Ids of the documents that were taken in from the files below ``folder``, and not from elsewhere."""
+    root = _root_key(folder)
+    files = [source for source, (_, marked) in store.marked_files().items() if marked == root]
+    return frozenset(document_id for file in files for document_id in store.sources_of(file).values())
+
+
 class _Run:
     """The tallies of one call."""
 

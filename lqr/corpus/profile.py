@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ else:
 
 FILE_NAME = "collection.toml"
 _KEYS = {"title", "description", "language", "examples", "prompt", "generator", "router", "refusal", "not_held", "scope",
-         "classes", "elements", "topics", "rules"}  # fmt: skip
+         "classes", "elements", "topics", "rules", "synonyms"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ class Profile:
     generator: str = ""  # who writes where LQR_LLM names nobody
     router: str = ""  # "rules": they decide what is complex, even where a classifier was trained
     rules: RuleStyle | None = None  # how its rules are numbered, if it is a rule book
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the documents' name: what people say instead
 
     @cached_property
     def _lexicons(self) -> dict[str, tuple[re.Pattern[str] | None, dict[str, list[tuple[str, str]]]]]:
@@ -108,6 +109,45 @@ class Profile:
         for mention in self.mentions(text):
             result.setdefault(mention.kind, set()).add(mention.thing)
         return result
+
+    @cached_property
+    def _said(self) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+        names = {name.lower(): name for name in self.synonyms}  # its own too, or "corn" would break up "corn borer"
+        names |= {said.lower(): name for name, alike in self.synonyms.items() for said in alike}
+        return _any_of(names), names
+
+    def glossed(self, question: str) -> str:
+        """``question`` with the documents' own name in brackets behind each word of the people that it uses.
+
+        "cocci in lambs" as "cocci (coccidiosis) in lambs"; a name that the question has already is not said again.
+        """
+        pattern, names = self._said
+        if pattern is None:
+            return question
+        held = question.lower()
+
+        def behind(match: re.Match[str]) -> str:
+            nonlocal held
+            name = names.get(match.group().lower(), "")
+            if not name or _has(held, name.lower()):
+                return match.group()
+            held += f" {name.lower()} "
+            return f"{match.group()} ({name})"
+
+        return pattern.sub(behind, question)
+
+    def renamed(self, question: str) -> str:
+        """``question`` with the documents' own names in place of the people's."""
+        pattern, names = self._said
+
+        def instead(match: re.Match[str]) -> str:
+            said = match.group()
+            name = names.get(said.lower(), said)
+            if name.lower() == said.lower():
+                return said
+            return f" {name} " if is_cjk(said) else name  # no spaces stand around a CJK word, but must around the name
+
+        return pattern.sub(instead, question) if pattern else question
 
     def cannot_hold(self, question: str, language: str = "en") -> str | None:
         """The sentence for a wish that the documents can't meet (prices, forecasts...), or None."""
@@ -151,7 +191,7 @@ def load_profile(folder: Path) -> Profile:
             f"{path.name} of collection {folder.name}: unknown {', '.join(sorted(unknown))}; known are {', '.join(sorted(_KEYS))}"
         )
     try:
-        for key in ("refusal", "scope", "classes"):
+        for key in ("refusal", "scope", "classes", "synonyms"):
             if not isinstance(raw.get(key, {}), dict):
                 raise TypeError(f"{key} must be a table")
         return Profile(
@@ -170,8 +210,9 @@ def load_profile(folder: Path) -> Profile:
             generator=_generator(raw.get("generator", "")),
             router=_router(raw.get("router", "")),
             rules=rule_style(raw["rules"]) if "rules" in raw else None,
+            synonyms=_synonyms(raw.get("synonyms", {})),
         )
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise SettingsError(
             f"{path.name} of collection {folder.name}: {error!r}; see knowledge/agriculture/{FILE_NAME} for the layout"
         ) from error
@@ -244,8 +285,33 @@ def _lexicon(groups: Mapping[str, Sequence[Sequence[str]]]) -> tuple[re.Pattern[
                 things.setdefault(name.lower(), []).append((kind, names[0]))
     if not things:
         return None, things
-    longest_first = sorted(things, key=len, reverse=True)
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", re.IGNORECASE), things
+    return _any_of(things), things
+
+
+def _any_of(names: Collection[str]) -> re.Pattern[str] | None:
+    """Any of ``names`` as whole words, the longest first; None of nothing."""
+    if not names:
+        return None
+    longest_first = sorted(names, key=len, reverse=True)
+    # no spaces stand between a CJK name and the next word
+    cjk = "|".join(re.escape(name) for name in longest_first if is_cjk(name))
+    spaced = "|".join(re.escape(name) for name in longest_first if not is_cjk(name))
+    # one look-around for all: where there are thousands, one for each name would take milliseconds a question
+    either = [cjk, rf"(?<![\w-])(?:{spaced})(?![\w-])" if spaced else ""]
+    return re.compile("|".join(filter(None, either)), re.IGNORECASE)
+
+
+def _synonyms(raw: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    owner: dict[str, str] = {}
+    for name, alike in raw.items():
+        found[name] = _strings(f"synonyms.{name}", alike)
+        for said in map(str.lower, found[name]):
+            if owner.setdefault(said, name) != name or said == name.lower():
+                raise ValueError(
+                    f"synonyms: {said!r} stands for {owner[said]!r} and {name!r}; give it one name that is not its own"
+                )
+    return found
 
 
 def _has(text: str, phrase: str) -> bool:

@@ -54,6 +54,7 @@ class Store:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.path = path
         self._connection = connection
+        self._file = _identity(path)
         self._lock = threading.RLock()
         self._depth = 0
 
@@ -78,6 +79,24 @@ class Store:
         """Close the file; harmless when already closed."""
         with self._lock:
             self._connection.close()
+
+    def renew(self) -> bool:
+        """Open the file anew where another was put in its place (a collection fetched or made again); True if there was one.
+
+        A file that was overwritten in place can't be told from the one that was opened.
+
+        Raises:
+            StoreError: the new file can't be opened, or this store was closed; it goes on with the old file.
+        """
+        with self._lock:
+            self._rows("SELECT 1")
+            found = _identity(self.path)
+            if self._depth or found in (None, self._file):
+                return False
+            connection = connect(self.path)
+            self._connection.close()  # SQLite sees that its file was moved and leaves the log of the new one alone
+            self._connection, self._file = connection, found
+            return True
 
     @property
     def generation(self) -> int:
@@ -283,6 +302,14 @@ class Store:
             ],
         )
         self._bump()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
 
 
 def _json(value: Any) -> str:

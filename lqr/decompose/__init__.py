@@ -8,15 +8,16 @@ complexity classifier decides *whether* to split.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lqr.decompose import rules
 from lqr.decompose.cut import cut_bridge, cut_comparison
 from lqr.decompose.rules import question_starts
 from lqr.decompose.spans import WEIGHTS_FILE, SpanModel
-from lqr.decompose.words import split_words
+from lqr.decompose.words import Span, Word, split_words
 from lqr.settings import Settings
+from lqr.text import content_words
 from lqr.types import Decomposition
 
 __all__ = ["Decomposer", "decompose", "load_decomposer", "question_starts"]
@@ -41,18 +42,28 @@ class Decomposer:
         text = rules.tidy(question)
         if self.model is None or by_rule.method in SURE or _STORY.search(text):
             return by_rule
-        return self._by_model(text) or by_rule
+        return self._by_model(text, entities) or by_rule
 
-    def _by_model(self, question: str) -> Decomposition | None:
+    def _by_model(self, question: str, entities: Names | None) -> Decomposition | None:
         words = split_words(question)
         reading = self.model.read(words) if self.model else None
         if reading is None:
             return None
         if reading.operator == "bridge":
+            if _only_names(question, words, reading.spans[0], entities):
+                return None  # "What is Aohan Fine-wool?" is no step: nothing is said of what to find out about it
             first, second = cut_bridge(question, words, reading.spans[0])
         else:
             first, second = cut_comparison(question, words, reading.spans)
         return rules.valid(first, second, f"spans: {reading.operator}")
+
+
+def _only_names(question: str, words: Sequence[Word], span: Span, entities: Names | None) -> bool:
+    """Whether a span is a name of the collection and nothing besides."""
+    inner = question[words[span[0]].start : words[span[1] - 1].end].lower()
+    for name in sorted(entities(inner) if entities else (), key=len, reverse=True):
+        inner = inner.replace(name.lower(), " ")
+    return entities is not None and not content_words(inner)
 
 
 def decompose(question: str, *, entities: Names | None = None) -> Decomposition:

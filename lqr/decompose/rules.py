@@ -90,6 +90,7 @@ _PLAIN_NOUNS = frozenset(
 )
 
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|there|he|she|him|her|each)\b", _I)
+_SEVERAL = re.compile(r"\b(?:each|they|them|these|those|both)\b", _I)
 # "that plateau", "it", "there": what the first question asks for.
 _DEMONSTRATIVE = re.compile(r"\b(?:(?:that|this|those|these) [\w-]+(?=\W*$|[?,.;])|it|there)\b", _I)
 _POSSESSED = re.compile(r"\b(?:its|their)\b(?! own\b)", _I)
@@ -99,6 +100,9 @@ _MANY = re.compile(rf"(?:which|what) (?:[\w'’-]*[^s\W]s\b|[\w'’-]+ [\w'’-]
 _SUBJECT = re.compile(
     rf"\b{_AUX}\s+(?:the |an? |my |our )?(?P<subject>(?!i\b|we\b|you\b)[\w'’-]+(?: [\w'’-]+)??)\s+[\w'’-]+$", _I
 )
+# "How much milk does a goat give, and can I drink it raw?": what is measured.
+_MEASURED = re.compile(r"^how (?:much|many) (?P<noun>[\w'’-]+)\s", _I)
+_IT = re.compile(r"\b(?:it|them|they)\b", _I)
 _IDENTIFIES = re.compile(r"^(?:which|who|where|what(?! (?:is|are|does|do|can|would|should)\b))\b", _I)
 _ASPECTS = frozenset("soon often long much many fast what how which when why get see kg".split())
 
@@ -127,7 +131,9 @@ def tidy(question: str) -> str:
 
 def valid(first: str, second: str, method: str) -> Decomposition | None:
     """The two parts as questions, or None if one says nothing or both say the same."""
-    if not content_words(first) or not content_words(second.replace("#1", "")):
+    left = content_words(second.replace("#1", ""))
+    # "Number of #1?" asks nothing: the first part has swallowed the question
+    if not content_words(first) or not left or ("#1" in second and set(left) <= _PLAIN_NOUNS):
         return None
     if first.strip(" ?").lower() == second.strip(" ?").lower():
         return None
@@ -182,6 +188,10 @@ def _carried(second: str, first: str, story: str, named: list[str]) -> str:
     pointing = _DEMONSTRATIVE.search(second)
     if pointing and _IDENTIFIES.match(first):
         return second[: pointing.start()] + "#1" + second[pointing.end() :]
+    if (measured := _MEASURED.match(first)) and (it := _IT.search(second)) and content_words(measured["noun"]):
+        about = next((name for name in named if name.lower() in first.lower()), "")
+        of = f" ({about})" if about and about.lower() not in second.lower() else ""
+        return f"{second[: it.start()]}{measured['noun']}{of}{second[it.end() :]}"
     if (possessive := _POSSESSED.search(second)) and (owner := _owner(possessive, first, story, named)):
         return f"{second[: possessive.start()]}{owner}'s{second[possessive.end() :]}"
     held = [name for name in named if name.lower() in second.lower()]
@@ -195,6 +205,8 @@ def _carried(second: str, first: str, story: str, named: list[str]) -> str:
         lacking = [word for word in _own(first) if not any(word in name.lower() for name in named)][:4]
     elif len(_own(second)) < 3:
         lacking = [*topics[:2], *(w for w in _own(first) if not any(w in t.lower() for t in topics[:2]))][:4]
+    elif topics and _SEVERAL.search(second):  # "how quick does each come on": what "each" is
+        lacking = list(dict.fromkeys([*topics[:2], *(w for w in _own(first) if not any(w in t.lower() for t in topics[:2]))]))[:6]
     return f"{second.rstrip(' ?.!')} ({' '.join(lacking)})" if lacking else second
 
 
@@ -259,6 +271,8 @@ def _bridge(text: str, named: list[str]) -> Parts | None:
         before, clause = text[: match.start()].strip(), match["clause"]
         if (pronoun := re.match(r"(?:they|it|she|he)\b", clause, _I)) and named:
             clause = named[0] + clause[pronoun.end() :]
+            # "Tan sheep, what is the climate where they come from": the second step asks about the place alone
+            before = re.sub(rf"^(?:the )?{re.escape(named[0])}\s*[,:]\s*", "", before, flags=_I) or before
         lead = {"like": "like in", None: "in"}.get(match["lead"], match["lead"])
         return f"where {clause}", f"{before} {lead} #1"
     for pattern, wh in ((_WHERE, "where"), (_RELATIVE, "which"), (_PARTICIPLE, "which")):

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lqr import manifest
 from lqr.decompose.words import Span, Word
 from lqr.errors import WeightsError
 
@@ -97,8 +98,9 @@ class SpanModel:
         """The model saved in ``folder``.
 
         Raises:
-            WeightsError: the file is missing or damaged.
+            WeightsError: the file is missing, damaged, or not what the manifest says.
         """
+        manifest.verify(folder)
         path = folder / WEIGHTS_FILE
         try:
             raw = json.loads(path.read_text(encoding="utf-8"))

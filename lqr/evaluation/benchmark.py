@@ -19,7 +19,8 @@ from lqr.evaluation.generators import Generator, load_generator
 from lqr.evaluation.metrics import answer_scores, ranking_scores
 from lqr.evaluation.options import Options
 from lqr.evaluation.provenance import embedder_revision, machine, model_name, plain_settings, versions
-from lqr.evaluation.strategies import Outcome, Stages, run_strategy
+from lqr.evaluation.stages import Outcome, Stages
+from lqr.evaluation.strategies import run_strategy
 from lqr.evaluation.summary import summarise
 from lqr.retrieval.dense import Embedder
 from lqr.settings import Settings

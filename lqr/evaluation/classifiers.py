@@ -1,7 +1,8 @@
-"""``lqr evaluate classifiers``: what each shipped classifier does on test splits, beside what it has to beat.
+"""``lqr evaluate classifiers``: what each shipped classifier does on a split, beside what it has to beat.
 
 A figure stands under the name of its test, with the rows that it can be computed from again. A model that is not there is
-left out, and the result says so. Nothing here trains, and nothing prints. Only test splits and a collection's test half are read.
+left out, and the result says so. Nothing here trains, and nothing prints. Figures on ``train`` only tell how much a model has
+learnt by heart: it was trained on those rows.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from lqr.evaluation.provenance import versions
 from lqr.evaluation.reading import evidence_results, reader_results
 from lqr.settings import Settings
 from lqr.training import baselines, complexity
-from lqr.training.datasets.complexity import Question, clean
+from lqr.training.datasets.complexity import TESTED, Question, clean
 from lqr.training.metrics import summary
 from lqr.training.pairs import Pair, bm25_neighbours, read_rows, wrong_passages
 
@@ -41,52 +42,89 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
     Args:
         options: ``data`` (the folder of public sets) or ``questions`` (a file of the same layout, for complexity alone);
-            ``dataset`` (a set's name, or None for all), ``limit`` (questions a set, 0 for all), ``seed``, ``split``.
+            ``dataset`` (the name of a set or of the collection; None or ``all``: everything), ``limit`` (questions a set, 0
+            for all), ``seed``, ``split`` (``train``, ``test``; of a collection, whose halves are dev and test, both of the
+            first mean dev).
 
     Raises:
-        ReadError: neither ``data`` nor ``questions`` is given, a file is malformed, or ``split`` is not ``test``.
+        ReadError: neither ``data`` nor ``questions`` is given, a file is malformed, or nothing is measured on that dataset
+            or split.
         WeightsError: a model is there and cannot be loaded.
     """
     data, questions = getattr(options, "data", None), getattr(options, "questions", None)
     seed, limit = int(getattr(options, "seed", None) or 13), int(getattr(options, "limit", None) or 0)
-    if getattr(options, "split", None) not in (None, "test"):
-        raise ReadError("classifiers are trained on the train splits; --split may only be test")
-    if not data and not questions:
-        raise ReadError("nothing to measure on: give --data DIR with the public sets, or --questions FILE")
     settings = Settings.load(collection=getattr(options, "collection", None))
+    split, dataset = getattr(options, "split", None) or "test", getattr(options, "dataset", None)
+    names = _sets(dataset, split, settings.collection)
+    if not questions and not data and names:
+        raise ReadError("nothing to measure on: give --data DIR with the public sets, or --questions FILE")
     models: Results = {}
     missing: list[str] = []
     if questions:
         models |= on_file(Path(questions), settings, limit, seed)
-    if data:
-        models |= complexity_results(Path(data), settings, limit, seed)
+    if data or not names:
+        own = dataset in (None, "all", settings.collection)
+        models |= complexity_results(Path(data or "."), settings, limit, seed, names=names, split=split, own=own)
+    if data and names:
         relevance = load_relevance(settings)
         if relevance is None:
             missing.append("relevance")
         else:
-            wanted = getattr(options, "dataset", None)
-            names = (wanted,) if wanted in MULTI_HOP else MULTI_HOP
-            models |= relevance_results(relevance, Path(data), names, limit, seed)
+            hops = [name for name in MULTI_HOP if name in names]
+            models |= relevance_results(relevance, Path(data), hops, limit, seed, split=split)
         if (settings.models / "reader" / "config.json").is_file():
             reader = load_reader(settings)
-            models["reader, squad, gold paragraph"] = reader_results(reader, Path(data), limit, seed)
-            if relevance is not None:
-                models["evidence, hotpotqa, ten passages"] = evidence_results(reader, relevance, Path(data), limit, seed)
+            if "squad" in names:
+                models["reader, squad, gold paragraph"] = reader_results(reader, Path(data), limit, seed, split=split)
+            if relevance is not None and "hotpotqa" in names:
+                evidence = evidence_results(reader, relevance, Path(data), limit, seed, split=split)
+                models["evidence, hotpotqa, ten passages"] = evidence
         else:
             missing.append("reader")
-    record = {"limit": limit, "dataset": getattr(options, "dataset", None), "split": "test", "not_shipped": missing}
+    record = {"limit": limit, "dataset": dataset, "split": split, "not_shipped": missing}
     return {"settings": record, "versions": versions(settings), "seed": seed, "date": time.strftime("%Y-%m-%d"), "models": models}
 
 
-def complexity_results(data: Path, settings: Settings, limit: int, seed: int) -> Results:
-    """The router that the pipeline uses and the rules, on the six sets, the outcome labels and the collection's test half."""
+def _sets(dataset: str | None, split: str, collection: str) -> tuple[str, ...]:
+    """The public sets that ``dataset`` stands for; none where it is the collection."""
+    if dataset == collection:
+        return ()
+    if split == "dev":
+        raise ReadError(f"the public sets are split in train and test; --split dev is for --dataset {collection}")
+    if dataset in (None, "all"):
+        return TESTED
+    if dataset not in TESTED:
+        raise ReadError(f"--dataset {dataset}: classifiers are measured on {', '.join(TESTED)}, or on {collection}")
+    return (dataset,)
+
+
+def complexity_results(
+    data: Path,
+    settings: Settings,
+    limit: int,
+    seed: int,
+    *,
+    names: Sequence[str] = TESTED,
+    split: str = "test",
+    own: bool = True,
+) -> Results:
+    """The router that the pipeline uses and the rules, on public sets, the outcome labels and half of the collection.
+
+    Args:
+        own: measure on the questions of the collection, if it has some.
+
+    Raises:
+        ReadError: a file is missing or malformed, or there is nothing to measure on.
+    """
     folder = settings.knowledge / settings.collection
-    own: Sequence[Question] = ()
+    asked: Sequence[Question] = ()
     entities = None
-    if (folder / "questions.jsonl").is_file():
-        own = complexity.collection_questions(folder / "questions.jsonl", "test")
+    if own and (folder / "questions.jsonl").is_file():
+        asked = complexity.collection_questions(folder / "questions.jsonl", "test" if split == "test" else "dev")
         entities = EntityFinder(load_profile(folder), titles(folder))
-    held = complexity.measured_sets(data, own=own, seed=seed, limit=limit)
+    if not names and not asked:
+        raise ReadError(f"{folder / 'questions.jsonl'}: no questions of that half; give --data DIR with the public sets")
+    held = complexity.measured_sets(data, own=asked, names=names, split=split, seed=seed, limit=limit)
     results = complexity.measure(baselines.rules(), held, own_scorer=baselines.rules(entities))
     results = {f"{name}, rules": result for name, result in results.items()}
     model, _ = load_complexity(settings)
@@ -95,7 +133,8 @@ def complexity_results(data: Path, settings: Settings, limit: int, seed: int) ->
         assert isinstance(at_home, TrainedComplexity)
         threshold = model.calibration.threshold
         shipped = complexity.measure(model.probabilities, held, threshold=threshold, own_scorer=at_home.probabilities)
-        results = shipped | results | _left_out(settings.models / "complexity")
+        left_out = _left_out(settings.models / "complexity") if split == "test" and names == TESTED else {}
+        results = shipped | results | left_out
     return results
 
 
@@ -135,12 +174,14 @@ def load_relevance(settings: Settings) -> RelevanceModel | None:
     return CrossEncoderRelevance(folder, device="cuda" if settings.profile == "gpu" else "cpu")
 
 
-def relevance_results(model: RelevanceModel, data: Path, names: Sequence[str], limit: int, seed: int) -> Results:
-    """Balanced test pairs of each set in both forms, and the time a pair of about 150 tokens takes."""
+def relevance_results(
+    model: RelevanceModel, data: Path, names: Sequence[str], limit: int, seed: int, *, split: str = "test"
+) -> Results:
+    """Balanced pairs of each set in both forms, and the time a pair of about 150 tokens takes."""
     results: Results = {}
     longest: list[Pair] = []
     for name in names:
-        first, second = relevance_pairs(data / name, limit, seed)
+        first, second = relevance_pairs(data / name, limit, seed, split=split)
         longest += first
         for form, pairs in (("question and passage alone", first), ("second step", second)):
             found = model.score_many([(pair.question, (pair.title, pair.text)) for pair in pairs])
@@ -155,8 +196,8 @@ def relevance_results(model: RelevanceModel, data: Path, names: Sequence[str], l
     return results
 
 
-def relevance_pairs(folder: Path, limit: int, seed: int) -> tuple[list[Pair], list[Pair]]:
-    """Test pairs of one set, half of each label: question and passage alone, and with the first passage behind the question.
+def relevance_pairs(folder: Path, limit: int, seed: int, *, split: str = "test") -> tuple[list[Pair], list[Pair]]:
+    """Pairs of one set, half of each label: question and passage alone, and with the first passage behind the question.
 
     For each question one supporting passage and one wrong one. In the second form another supporting passage has been found
     already; the question is left out where there is no other.
@@ -166,7 +207,7 @@ def relevance_pairs(folder: Path, limit: int, seed: int) -> tuple[list[Pair], li
     """
     rng = random.Random(seed)
     corpus = {row["id"]: row for row in read_rows(folder / "corpus.jsonl.gz")}
-    rows = read_rows(folder / "test.jsonl.gz")
+    rows = read_rows(folder / f"{split}.jsonl.gz")
     rows = rng.sample(rows, min(limit or len(rows), len(rows)))
     near = bm25_neighbours(corpus, [row["question"] for row in rows], depth=12)
     alone: list[Pair] = []

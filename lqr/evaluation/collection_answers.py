@@ -27,8 +27,8 @@ from lqr.evaluation.questions import Ask, Item, facts_found, forbidden_found, lo
 from lqr.evaluation.significance import bootstrap_interval
 from lqr.evaluation.summary import effort, router_scores, score_means, values
 from lqr.grounding.completeness import completeness
-from lqr.pipeline import SAME_TABLE
 from lqr.retrieval.dense import Embedder
+from lqr.selection import SAME_TABLE
 from lqr.settings import RouteSetting, Settings
 from lqr.types import Answer, Hit, TextDelta, Turn
 
@@ -157,12 +157,16 @@ def answer_rows(
 def row(item: Item, number: int, ask: Ask, answer: Answer, profile: Profile) -> dict[str, Any]:
     """A turn's row, without its times.
 
-    ``supporting`` names, of the passages that hold a fact, the one that was found first. ``completeness`` says which of the
+    ``supporting`` names, of the passages that hold a fact, the one that was found first; ``marked`` the same of those that the
+    question's writer marked, without those found to hold it too. ``completeness`` says which of the
     elements that the collection's profile wants of such an answer are in it; whether they are right, the key facts say.
     """
     ranked = _ranked((*answer.trace.kept, *answer.trace.dropped))
     place = {passage: rank for rank, passage in enumerate(ranked)}
-    gold = [min(held, key=lambda passage: (place.get(passage, len(ranked)), passage)) for held in ask.gold]
+    gold, marked = (
+        [min(held, key=lambda passage: (place.get(passage, len(ranked)), passage)) for held in facts]
+        for facts in (ask.gold, ask.marked)
+    )
     facts = facts_found(ask, answer.text)
     cited = {passage for claim in answer.claims for passage in claim.passages}
     trace = answer.trace
@@ -192,6 +196,7 @@ def row(item: Item, number: int, ask: Ask, answer: Answer, profile: Profile) -> 
         "must_not": list(ask.must_not),
         "forbidden": forbidden_found(ask, answer.text),
         "supporting": gold,
+        "marked": marked,
         "gold": [list(held) for held in ask.gold],
         "retrieved": ranked,
         "prediction": answer.text,
@@ -204,6 +209,7 @@ def row(item: Item, number: int, ask: Ask, answer: Answer, profile: Profile) -> 
             "reason": answer.confidence.reason,
             "probability": answer.confidence.probability,
         },
+        "evaluation": asdict(answer.evaluation) if answer.evaluation else None,
         "gate": dict(trace.gate),
         "route": trace.route.label if trace.route else None,
         "probability": trace.route.probability if trace.route else None,

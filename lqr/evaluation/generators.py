@@ -93,9 +93,8 @@ class Extractive:
         if not passages:
             return Generated("")
         found = self._reader.answer(question, passages)
-        return Generated(
-            found.text, found.sentence, found.passage_id, found.score, _words(question, passages), len(words(found.text))
-        )
+        text = as_asked(question, found.text)
+        return Generated(text, found.sentence, found.passage_id, found.score, _words(question, passages), len(words(text)))
 
     def think(self, question: str, passages: Sequence[Passage], thoughts: Sequence[str]) -> Generated:
         """See :class:`Generator`: the sentence that the best answer stands in; it never says that it is done."""
@@ -184,6 +183,22 @@ class Prompted:
             shown.insert(0, line)
             budget -= tokens + 1
         return shown
+
+
+def as_asked(question: str, text: str) -> str:
+    """The part of a date that was asked for, where the answer is one.
+
+    Of a span of life its end ("10 April 1960" of "16 February 1903 – 10 April 1960", asked when he died), of a day its year.
+    """
+    ends = re.split(r"\s*[–—]\s*|\s+-\s+", text)
+    if len(ends) == 2 and all(re.search(r"\d{3,4}\b", end) for end in ends):
+        if re.search(r"\b(?:born|birth|birthday)\b", question, re.IGNORECASE):
+            text = ends[0]
+        elif re.search(r"\b(?:die|died|death|dead)\b", question, re.IGNORECASE):
+            text = ends[1]
+    years = re.findall(r"\b(?:1\d{3}|20\d{2})\b", text)
+    asks_year = re.search(r"\b(?:what|which) year\b", question, re.IGNORECASE)
+    return str(years[0]) if asks_year and len(years) == 1 and len(text.split()) <= 3 else text
 
 
 def short_answer(said: str) -> str:

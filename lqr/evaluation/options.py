@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from lqr.errors import SettingsError
-from lqr.evaluation.strategies import BY_GRAPH, StrategyName
-from lqr.retrieval.retriever import Mode
+from lqr.evaluation.stages import BY_GRAPH
+from lqr.evaluation.strategies import StrategyName
+from lqr.retrieval.ranking import Mode
 
 Kind = Literal["retrieval", "answers"]
 OnProgress = Callable[[str, int, int], None]  # (what, done, total)

@@ -1,7 +1,8 @@
 """Reads a collection's own questions (``questions.jsonl``) and finds their gold passages in the store.
 
 Gold is written as (document, snippet): a person can check it, and it outlives a change of passage boundaries. The ids
-of the passages that hold the snippet are looked up when the file is read. Knows nothing of how questions are answered.
+of the passages that hold the snippet are looked up when the file is read. A mark may carry ``also``: other passages that
+were judged to hold the same fact (pooling, Voorhees and Harman 2005, chapter 2). Knows nothing of how questions are answered.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Expect = Literal["answer", "refuse", "correct"]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One user turn. ``gold`` holds, for each needed fact, the ids of the passages that hold it (usually one).
+    """One user turn. ``gold`` holds, for each needed fact, the ids of the passages that hold it; ``marked`` those marked first.
 
     ``key_facts`` holds, for each fact, the spellings of which one must stand in the answer.
     """
@@ -36,6 +37,7 @@ class Ask:
     key_facts: tuple[tuple[str, ...], ...]
     must_not: tuple[str, ...]
     sub_questions: tuple[str, ...] = ()
+    marked: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,18 @@ def _one_of(value: Any, known: tuple[Any, ...]) -> Any:
 
 
 def _ask(turn: dict[str, Any], by_source: dict[str, list[Passage]], where: str) -> Ask:
-    gold = []
+    marked, gold = [], []
     for mark in turn["gold"]:
-        held = _holding(mark["contains"], by_source.get(mark["document"], ()))
-        if not held:
-            raise ReadError(
-                f"{where}: no passage of {mark['document']} holds {mark['contains']!r}; correct the question or the article"
-            )
-        gold.append(held)
+        places = []
+        for place in (mark, *mark.get("also", ())):
+            held = _holding(place["contains"], by_source.get(place["document"], ()))
+            if not held:
+                raise ReadError(
+                    f"{where}: no passage of {place['document']} holds {place['contains']!r}; correct the question or the article"
+                )
+            places.append(held)
+        marked.append(places[0])
+        gold.append(tuple(dict.fromkeys(passage for held in places for passage in held)))
     return Ask(
         turn["question"],
         turn["standalone"],
@@ -102,6 +108,7 @@ def _ask(turn: dict[str, Any], by_source: dict[str, list[Passage]], where: str) 
         tuple(tuple(fact) for fact in turn["key_facts"]),
         tuple(turn["must_not"]),
         tuple(turn.get("sub_questions", ())),
+        tuple(marked),
     )
 
 

@@ -1,7 +1,7 @@
 """How well the reader reads: answers of SQuAD's test half with the gold paragraph given, and HotpotQA's supporting facts.
 
 Exact match and token F1 are those of SQuAD's script; the supporting-fact F1 is HotpotQA's (Yang et al. 2018, section 5.2):
-chosen against annotated sentences, a question at a time, all ten passages shown. Only test splits are read.
+chosen against annotated sentences, a question at a time, all ten passages shown.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ READ = 4  # of ten passages, those that the reader sees in one or two windows
 CHOSEN = 0.5  # probability from which a sentence is chosen
 
 
-def reader_results(model: Reader, data: Path, limit: int, seed: int) -> dict[str, Any]:
-    """EM and F1 on SQuAD's test questions, each with its gold paragraph alone."""
-    corpus = {row["id"]: row for row in read_rows(data / "squad" / "corpus.jsonl.gz")}
-    rows = _sample(read_rows(data / "squad" / "test.jsonl.gz"), limit, seed)
+def reader_results(model: Reader, data: Path, limit: int, seed: int, *, split: str = "test") -> dict[str, Any]:
+    """EM and F1 on SQuAD's questions, each with its gold paragraph alone."""
+    rows, corpus = (_squad_test if split == "test" else _squad_train)(data / "squad")
     scored = []
-    for row in rows:
+    for row in _sample(rows, limit, seed):
         passages = [_passage(corpus[i]) for i in row["supporting"] if i in corpus]
         answer = model.answer(row["question"], passages).text
         scores = {"em": exact_match(answer, row["answers"]), "f1": token_f1(answer, row["answers"])}
@@ -82,6 +81,24 @@ def facts(chosen: Sequence[tuple[str, str]], wanted: Sequence[tuple[str, str]]) 
     precision, recall = right / max(1, len(chosen)), found / max(1, len(wanted))
     exact = float(right == len(chosen) and found == len(wanted))
     return {"em": exact, "f1": 2 * precision * recall / (precision + recall) if precision + recall else 0.0}
+
+
+def _squad_test(folder: Path) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    return read_rows(folder / "test.jsonl.gz"), {row["id"]: row for row in read_rows(folder / "corpus.jsonl.gz")}
+
+
+def _squad_train(folder: Path) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The questions of the training paragraphs in the form of the test split: each paragraph gets its number as its id."""
+    rows: list[dict[str, Any]] = []
+    corpus: dict[str, dict[str, Any]] = {}
+    for number, paragraph in enumerate(read_rows(folder / "train_paragraphs.jsonl.gz")):
+        passage_id = f"train-{number}"
+        corpus[passage_id] = {"id": passage_id, "title": paragraph["title"], "text": paragraph["text"]}
+        rows += [
+            {"id": f"{passage_id}-{i}", "question": q["question"], "answers": [q["answer"]], "supporting": [passage_id]}
+            for i, q in enumerate(paragraph["questions"])
+        ]
+    return rows, corpus
 
 
 def _passage(row: dict[str, Any]) -> Passage:

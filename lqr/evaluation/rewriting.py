@@ -27,8 +27,8 @@ from lqr.evaluation.datasets import read_rows
 from lqr.evaluation.provenance import plain_settings, versions
 from lqr.evaluation.questions import Item, load
 from lqr.evaluation.significance import bootstrap_interval
-from lqr.pipeline import SAME_TABLE
 from lqr.retrieval.dense import Embedder
+from lqr.selection import SAME_TABLE
 from lqr.settings import Settings
 from lqr.text import content_words, words
 from lqr.types import Turn
@@ -128,19 +128,27 @@ def dialogue_rows(application: Application, item: Item, name: str, mode: Any = "
             row = _row(pipeline.rewriter, name, f"{item.id}-{number}", number, history, ask.question, ask.standalone, names)
             if ask.gold:
                 queries = {kind: _text(row, kind) for kind in TEXTS} | {"human": ask.standalone}
-                first = [set(ranked(application, query, mode)[:DEPTH]) for query in queries.values()]
+                # the product reads a follow-up beside what it follows; the other texts are meant to stand alone
+                before = {"rewrite": history if row["kind"] == "follow_up" else ()}
+                first = [set(ranked(application, query, mode, before.get(kind, ()))[:DEPTH]) for kind, query in queries.items()]
                 row["found"] = {kind: all(ids & set(held) for held in ask.gold) for kind, ids in zip(queries, first, strict=True)}
             yield row
         reply = " ".join(text_of[held[0]] for held in ask.gold) or "The documents do not say."
         history += [Turn("user", ask.question), Turn("assistant", reply)]
 
 
-def ranked(application: Application, query: str, mode: Any = "hybrid") -> list[str]:
-    """Ids of passages, best first: as the product reads them after its relevance model, or of one first stage alone."""
+def ranked(
+    application: Application, query: str, mode: Any = "hybrid", history: Sequence[Turn] = (), beside: str = ""
+) -> list[str]:
+    """Ids of passages, best first: as the product reads them after its relevance model, or of one first stage alone.
+
+    ``history`` is what ``query`` follows up and ``beside`` its other form; a first stage reads neither.
+    """
     if mode != "hybrid":
         return [hit.passage.id for hit in application.retriever.search(query, DEPTH, mode=mode)]
     pipeline = application.pipeline
-    read = pipeline.read(query, pipeline.layered.retrieve(query, None))
+    asked, _ = pipeline.glossed(query, None)
+    read = pipeline.read(asked, pipeline.layered.retrieve(asked, None, history, beside))
     return [hit.passage.id for hit in (*read.kept, *read.dropped) if hit.why != SAME_TABLE]
 
 
@@ -167,6 +175,7 @@ def _row(
         "human": human,
         "kind": rewrite.kind,
         "note": rewrite.note,
+        "beside": rewrite.beside,
         **{kind: text for kind, text in texts.items() if kind != "copied"},
         "scores": {kind: text_scores(text, human) for kind, text in texts.items()},
         "names": {kind: restored(names, said, question, human, text) for kind, text in texts.items()},

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lqr import manifest
 from lqr.errors import WeightsError
 
-FEATURES = ("gate", "evidence", "relevance", "coverage", "weakest_part", "said", "passages", "complex")
+FEATURES = ("gate", "evidence", "relevance", "coverage", "weakest_part", "said", "passages", "complex", "answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,9 @@ class Calibration:
         """The weights in ``folder/confidence.json``; None where none are installed.
 
         Raises:
-            WeightsError: the file is not a map of the known features with a bias.
+            WeightsError: the file is not a map of the known features with a bias, or not what the manifest says.
         """
+        manifest.verify(folder)
         path = folder / "confidence.json"
         if not path.is_file():
             return None
@@ -49,16 +51,29 @@ class Calibration:
         return cls(weights)
 
 
-def features_of(gate_probability: float, gate: Mapping[str, float], passages: int, complex_question: bool) -> dict[str, float]:
-    """:data:`FEATURES` of an answer that cites ``passages`` passages, each about in [0, 1] but ``gate``, a log-odds."""
-    clipped = min(max(gate_probability, 1e-3), 1 - 1e-3)
+def features_of(
+    gate_probability: float, gate: Mapping[str, float], passages: int, complex_question: bool, answer: float
+) -> dict[str, float]:
+    """:data:`FEATURES` of an answer that cites ``passages`` passages: in [0, 1], but ``gate`` and ``answer`` in log-odds.
+
+    Args:
+        gate: what the gate weighed.
+        complex_question: whether it was looked up in two parts.
+        answer: relevance of the answer to the question (:class:`lqr.types.Evaluation`).
+    """
     named = {name: gate.get(name, 0.0) for name in ("evidence", "relevance", "coverage", "weakest_part", "said")}
     return {
         **named,
-        "gate": math.log(clipped / (1 - clipped)),
+        "gate": _log_odds(gate_probability),
         "passages": min(passages, 3) / 3,
         "complex": float(complex_question),
+        "answer": _log_odds(answer),
     }
+
+
+def _log_odds(probability: float) -> float:
+    clipped = min(max(probability, 1e-3), 1 - 1e-3)
+    return math.log(clipped / (1 - clipped))
 
 
 def expected_calibration_error(probabilities: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:

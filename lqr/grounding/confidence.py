@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from lqr.grounding.agreement import Contradiction
 from lqr.types import Claim, Confidence, Hit
 
-RICH = 0.75  # probability of the gate above which one strong passage is enough
+RICH = 0.75  # probability from which an answer is called well covered
 
 
 def confidence(
@@ -28,10 +28,11 @@ def confidence(
         probability: the gate's.
         claims: what is said.
         kept: passages that passed the relevance filter.
-        calibrated: probability that the answer is right, to be shown in place of the gate's.
+        calibrated: probability that the answer is right; it then decides in place of the gate's, and is shown.
         conflicts: passages that say the same with another number.
     """
-    shown = round(probability if calibrated is None else calibrated, 3)
+    sure = probability if calibrated is None else calibrated
+    shown = round(sure, 3)
     cited = {passage_id for claim in claims for passage_id in claim.passages}
     documents = {hit.passage.document_id for hit in kept if hit.passage.id in cited}
     strong = [hit for hit in kept if hit.score >= 0.5]
@@ -51,8 +52,9 @@ def confidence(
         )
     if complex_question and len(cited) < 2:
         return Confidence("thin", f"one passage for a question in two parts; {said}", shown)
-    if probability >= RICH and (len(strong) >= 2 or len(cited) >= 2):
+    # how relevant the passages are is in a calibrated probability already; in the gate's it is only in part
+    if sure >= RICH and (calibrated is not None or len(strong) >= 2 or len(cited) >= 2):
         return Confidence("rich", said, shown)
-    if probability >= RICH and strong and strong[0].passage.id in cited:
+    if sure >= RICH and strong and strong[0].passage.id in cited:
         return Confidence("rich", f"one passage that answers directly; {said}", shown)
-    return Confidence("thin", f"{said}, which answer{'s' if len(cited) == 1 else ''} only loosely", shown)
+    return Confidence("thin", f"{said}; check that {'it answers' if len(cited) == 1 else 'they answer'} your question", shown)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from lqr import manifest
 from lqr.answer_type import expects, shows
 from lqr.corpus.profile import Mention, Profile
 from lqr.errors import WeightsError
@@ -55,6 +56,10 @@ class Verdict:
     why: Why = ""
     detail: str = ""
     features: Mapping[str, float] | None = None
+
+
+# "Kashgar in southern", "Turpan, " before the name of a region
+_PLACE_IN = re.compile(r"\b[A-Z]\w+(?:,| in| of)? (?:(?:north|south|east|west|cent)\w*(?:[ -](?:north|south|east|west)\w*)? )?$")
 
 
 class Gate:
@@ -120,9 +125,15 @@ class Gate:
         return Verdict(True, probability, features=values)
 
     def _unscoped(self, question: str) -> str:
-        """The question without its scope terms, which have synonyms and a rule of their own, and without bracketed glosses."""
+        """The question without its scope terms, which have synonyms and a rule of their own, and without bracketed glosses.
+
+        A place goes with the region that it is said to lie in: on "Kashgar in southern Xinjiang" what holds for southern
+        Xinjiang may be said.
+        """
         for mention in sorted(self._profile.mentions(question), key=lambda mention: -mention.start):
-            question = f"{question[: mention.start]} {question[mention.end :]}"
+            before = question[: mention.start]
+            place = _PLACE_IN.search(before) if mention.kind == "region" else None
+            question = f"{before[: place.start()] if place else before} {question[mention.end :]}"
         return re.sub(r"\([^()]*\)", " ", question)
 
     @staticmethod
@@ -194,6 +205,18 @@ def conflict(profile: Profile, question: str, text: str) -> str:
     return ""
 
 
+def beside(profile: Profile, question: str, passage: Passage) -> bool:
+    """Whether the article of ``passage`` is on another animal or crop than ``question`` asks about.
+
+    Such a passage may name the asked one by the way and so be in scope: "goats need 8 to 25 mg of copper, sheep 7 to 11".
+    The article on the asked one says it in full, and goes first.
+    """
+    own = profile.things(f"{passage.title} {_scope_text(passage)}")
+    return any(
+        kind != "region" and bool(own.get(kind)) and not own[kind] & things for kind, things in profile.things(question).items()
+    )
+
+
 def _scope_text(passage: Passage) -> str:
     values: list[str] = []
     for name in ("species", "crop", "region"):
@@ -217,8 +240,9 @@ def load_weights(folder: Path) -> dict[str, float] | None:
     """The fitted weights of ``folder/gate.json``, or None where none are installed.
 
     Raises:
-        WeightsError: the file is not a map of the known features.
+        WeightsError: the file is not a map of the known features, or not what the manifest says.
     """
+    manifest.verify(folder)
     path = folder / "gate.json"
     if not path.is_file():
         return None

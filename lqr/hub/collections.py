@@ -7,6 +7,8 @@ hold whole documents. Knows no document's meaning.
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -20,7 +22,7 @@ from lqr.corpus.store import FILE_NAME as STORE
 from lqr.corpus.store import Store
 from lqr.errors import HubError, LqrError
 from lqr.hub import client as hub
-from lqr.hub.models import fetched
+from lqr.hub.models import fetched, kept
 
 
 def push_collection(folder: Path, repo: str, *, client: Any = None, private: bool = True, license_name: str = "") -> hub.Pushed:
@@ -43,11 +45,14 @@ def push_collection(folder: Path, repo: str, *, client: Any = None, private: boo
 def pull_collection(repo: str, folder: Path, *, client: Any = None, revision: str | None = None) -> manifest.Origin:
     """Fetch the data set ``repo`` at ``revision`` and put it at ``folder`` as a whole or not at all.
 
+    Only an earlier pull whose documents nobody has changed is replaced, as by :func:`~lqr.hub.models.pull_model`.
+
     Raises:
-        HubError: not there, tampered with, or no collection (the file is named); ``folder`` is as it was then.
+        HubError: not there, tampered with, or no collection (the file is named), or ``folder`` holds what no pull could bring
+            back; ``folder`` is as it was then.
     """
-    if (folder / STORE).is_file() and manifest.origin(folder) is None:
-        raise HubError(f"{folder} holds a collection that was made here; choose another name, or move it away")
+    if problem := kept(folder, changes=_changes) or _changed_documents(folder):
+        raise HubError(f"{folder}: {problem}, and pulling would delete it; move it away, or choose another name")
     return fetched(repo, folder, "dataset", revision, client or hub.api(), _collection_problem)
 
 
@@ -81,6 +86,29 @@ def _snapshot(folder: Path, work: Path, license_name: str) -> dict[str, Path | b
     files["README.md"] = _card(folder.name, documents, passages, license_name).encode()
     files[manifest.MANIFEST] = manifest.make(files)
     return files
+
+
+def _changes(name: str) -> bool:
+    """Whether a file of a collection changes by use: a store that is only opened has other bytes, and indexes are made again."""
+    return name.startswith((STORE, "index/"))
+
+
+def _changed_documents(folder: Path) -> str:
+    """Whether a fetched store was written to since; empty if not.
+
+    The index came under the generation that its store had. One that came without an index must still have its bytes.
+    """
+    if not (folder / STORE).is_file():
+        return ""
+    entries = json.loads((folder / manifest.MANIFEST).read_text(encoding="utf-8"))["files"]
+    fetched_as = {int(found[1]) for name in entries if (found := re.match(r"index/(\d+)-hub/", name))}
+    try:
+        with Store.open(folder, read_only=True) as store:
+            same = {store.generation} == fetched_as
+    except LqrError as error:
+        return f"{STORE} can't be read ({error})"
+    same = same or manifest.sha256(folder / STORE) == entries.get(STORE, {}).get("sha256")
+    return "" if same else f"{STORE} was changed since it was fetched"
 
 
 def _card(name: str, documents: int, passages: int, license_name: str) -> str:

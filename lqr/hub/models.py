@@ -71,14 +71,18 @@ def pull_model(repo: str, to: Path, *, client: Any = None, revision: str | None 
         HubError: not there, or a file is tampered with or of the wrong shape (named), or ``to`` holds what no pull could bring
             back (own work, any folder named by mistake); ``to`` is as it was then.
     """
-    if problem := _kept(to):
+    if problem := kept(to):
         raise HubError(f"{to}: {problem}, and pulling would delete it; move it away, or give another folder with --to")
     client = client or hub.api()
     return fetched(repo, to, "model", revision, client, manifest.config_problem)
 
 
-def _kept(folder: Path) -> str:
-    """Why ``folder`` must not be replaced: it holds something that was not fetched just so. Empty if it may be."""
+def kept(folder: Path, *, changes: Callable[[str], bool] = lambda name: False) -> str:
+    """Why ``folder`` must not be replaced: it holds something that was not fetched just so. Empty if it may be.
+
+    Args:
+        changes: says which files change, come and go by use alone, and may therefore be lost.
+    """
     if not folder.exists():
         return ""
     if not folder.is_dir():
@@ -87,12 +91,12 @@ def _kept(folder: Path) -> str:
         return ""
     if not (folder / manifest.ORIGIN).is_file():
         return f"was not fetched from the Hub (no {manifest.ORIGIN})"
-    if problem := manifest.problem(folder):
+    if problem := manifest.problem(folder, changes=changes):
         return problem
     listed = json.loads((folder / manifest.MANIFEST).read_text(encoding="utf-8"))["files"].keys()
     fetched_files = listed | {manifest.MANIFEST, manifest.ORIGIN}
     found = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_symlink() or not p.is_dir()}
-    own = sorted(found - fetched_files)
+    own = sorted(name for name in found - fetched_files if not changes(name))
     return f"{own[0]} is not in {manifest.MANIFEST}" if own else ""
 
 

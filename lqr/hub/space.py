@@ -22,7 +22,7 @@ from lqr.errors import HubError
 from lqr.hub import client as hub
 from lqr.hub import imports
 from lqr.hub.models import front_matter, model_files
-from lqr.settings import ROOT
+from lqr.settings import ROOT, Settings
 from lqr.weights import LLAMA3_OPEN
 
 Hardware = Literal["zerogpu", "gpu", "cpu"]
@@ -74,6 +74,12 @@ class SpaceBuild:
     def size(self) -> int:
         """Bytes of all files."""
         return sum(_size(content) for content in self.files.values())
+
+    @property
+    def collection(self) -> str:
+        """The collection that the Space asks."""
+        settings = json.loads(_text(self.files["space.json"]))["settings"]
+        return str(settings.get("LQR_COLLECTION", Settings().collection))
 
 
 def build_space(

@@ -102,7 +102,7 @@ class SentenceEmbedder:
             with self._pools.limit(limits=1, user_api="openmp") if len(texts) < FEW else nullcontext():
                 tensor = model.encode(list(texts), batch_size=batch_size, convert_to_tensor=True, show_progress_bar=False)
         vectors = np.asarray(tensor.float().cpu().numpy(), dtype=np.float32)
-        return _unit(vectors)
+        return unit(vectors)
 
 
 def load_embedder(settings: Settings) -> SentenceEmbedder:
@@ -178,6 +178,12 @@ class DenseIndex:
         return results
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
+def mark(embedder: Embedder) -> str:
+    """What vectors are stamped with: those of embedders with the same mark may stand in one index."""
+    return f"{embedder.name}@{embedder.revision}/{embedder.dimension}"
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """``vectors`` at length one, float32; a row of zeros stays."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)

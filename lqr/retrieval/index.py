@@ -1,7 +1,7 @@
 """The derived indexes of one store as one immutable snapshot: built, saved, checked and loaded.
 
 The store is the truth; whatever saved part does not agree with it (:mod:`lqr.retrieval.saved`) is rebuilt, and vectors of
-unchanged texts are taken over. It answers no query.
+unchanged texts are taken over, as are those that came with the documents (:mod:`lqr.retrieval.shipped`). It answers no query.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ import numpy as np
 from lqr.errors import RetrievalError
 from lqr.retrieval.asked import AskedIndex, flatten
 from lqr.retrieval.bm25 import K1, B, BM25Index, FloatArray
-from lqr.retrieval.dense import DenseIndex, Embedder
+from lqr.retrieval.dense import DenseIndex, Embedder, mark
 from lqr.retrieval.graph import GRAPH_VERSION, PassageGraph
 from lqr.retrieval.paths import PathFinder
 from lqr.retrieval.saved import Saved, load_vectors, save
+from lqr.retrieval.shipped import read_shipped, text_hash
 from lqr.retrieval.tokenizer import TOKENIZER_VERSION, tokenize
 from lqr.types import Document, Passage
 
@@ -32,11 +33,11 @@ FORMAT_VERSION = 1
 # How often the heading is counted in BM25. On 200 training questions of HotpotQA a second time lifts BM25's recall at 5 from
 # 76.5 to 78.2 and leaves the fused one as it is (80.5, 80.2); a third time adds nothing.
 HEADING_WEIGHT = 2
-SLICE = 256  # passages embedded between two calls of the progress function
+SLICE = 256  # texts embedded between two calls of the progress function
 _ATTEMPTS = 10  # to read a store that another process is changing
 _BUSY = "the store changes faster than it can be indexed; try again when the ingest has finished"
 
-Progress = Callable[[int, int], None]  # (passages embedded, passages to embed)
+Progress = Callable[[int, int], None]  # (texts embedded, texts to embed): passages and the questions about them
 AskedOf = Callable[[Sequence[Passage]], Mapping[str, Sequence[str]]]  # questions that people ask, by passage id
 
 
@@ -67,6 +68,7 @@ class Snapshot:
     graph: PassageGraph
     paths: PathFinder
     asked: AskedIndex
+    hashes: tuple[str, ...]  # of the text behind each row of ``vectors``, then of each question of ``asked``
 
 
 def open_snapshot(
@@ -77,6 +79,7 @@ def open_snapshot(
     device: str = "cpu",
     progress: Progress | None = None,
     asked_of: AskedOf | None = None,
+    shipped: Path | None = None,
 ) -> Snapshot:
     """The snapshot of the store's present content: loaded where it agrees, otherwise rebuilt and saved.
 
@@ -84,6 +87,7 @@ def open_snapshot(
         folder: the store's folder; the indexes live in ``folder / "index"``.
         device: ``gpu`` moves the dense index there, where FAISS can.
         asked_of: the questions by which passages are found as well.
+        shipped: a file of vectors to take over where they fit; it need not exist.
 
     Raises:
         RetrievalError: the store does not stop changing, or gives the same passage id twice.
@@ -91,7 +95,7 @@ def open_snapshot(
     for _ in range(_ATTEMPTS):
         generation, passages = _read(source)
         try:
-            return _open(source, generation, passages, embedder, folder, device, progress, asked_of)
+            return _open(source, generation, passages, embedder, folder, device, progress, asked_of, shipped)
         except KeyError as error:
             if source.generation == generation:
                 raise RetrievalError(f"the store lists a document that it does not hold ({error}); ingest it again") from error
@@ -107,12 +111,14 @@ def _open(
     device: str,
     progress: Progress | None,
     asked_of: AskedOf | None,
+    shipped: Path | None,
 ) -> Snapshot:
     """One attempt; a KeyError says that a document was deleted meanwhile."""
-    hashes = [_hash(passage.indexed_text) for passage in passages]
+    hashes = [text_hash(passage.indexed_text) for passage in passages]
     by_id = asked_of(passages) if asked_of else {}
     questions, question_rows = flatten([by_id.get(passage.id, ()) for passage in passages])
-    stamp = {**_stamp(generation, passages, hashes, embedder), "asked": _hash(json.dumps(questions))}
+    question_hashes = [text_hash(question) for question in questions]
+    stamp = {**_stamp(generation, passages, hashes, embedder), "asked": text_hash(json.dumps(questions))}
     root = folder / "index"
     saved = Saved.open(root)
     ids = [passage.id for passage in passages]
@@ -133,18 +139,23 @@ def _open(
         graph = PassageGraph.build(passages, source.document)
     if bm25 is None:
         bm25 = BM25Index.build([index_terms(passage) for passage in passages])
-    if vectors is None:
-        vectors = _embed(passages, hashes, embedder, saved.reusable(stamp) if saved else {}, progress)
     if asked is None and saved and all(saved.stamp.get(key) == stamp[key] for key in ("asked", "embedder", "format")):
         # other passages, the same questions: their vectors, in the order of their passages, are still right
         asked = saved.load("asked", lambda path: load_vectors(path, len(questions), embedder.dimension))
-    if asked is None:
-        asked = embedder.encode(questions)
+    if vectors is None or asked is None:
+        texts = dict(zip(hashes, (p.indexed_text for p in passages), strict=True)) if vectors is None else {}
+        texts |= dict(zip(question_hashes, questions, strict=True)) if asked is None else {}
+        known = saved.reusable(stamp) if saved else {}
+        if shipped and not texts.keys() <= known.keys():
+            known = {**read_shipped(shipped, embedder), **known}
+        known |= _embed({key: text for key, text in texts.items() if key not in known}, embedder, progress)
+        vectors = _rows(hashes, known, embedder.dimension) if vectors is None else vectors
+        asked = _rows(question_hashes, known, embedder.dimension) if asked is None else asked
     if not complete:
         save(root, stamp, hashes, bm25, vectors, graph, asked)
     dense, paths = DenseIndex(vectors, device=device), PathFinder(passages, bm25, graph)
     nearest = AskedIndex(asked, question_rows, len(passages))
-    return Snapshot(generation, tuple(passages), rows, bm25, vectors, dense, graph, paths, nearest)
+    return Snapshot(generation, tuple(passages), rows, bm25, vectors, dense, graph, paths, nearest, (*hashes, *question_hashes))
 
 
 def index_terms(passage: Passage, heading_weight: int = HEADING_WEIGHT) -> list[str]:
@@ -161,10 +172,6 @@ def _read(source: PassageSource) -> tuple[int, list[Passage]]:
     raise RetrievalError(_BUSY)
 
 
-def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 def _stamp(generation: int, passages: Sequence[Passage], hashes: Sequence[str], embedder: Embedder) -> dict[str, Any]:
     """What a saved index must agree with. The content is in it because a store made anew may reach the same generation."""
     content = hashlib.blake2b(digest_size=16)
@@ -174,32 +181,33 @@ def _stamp(generation: int, passages: Sequence[Passage], hashes: Sequence[str], 
         "format": FORMAT_VERSION,
         "generation": generation,
         "content": content.hexdigest(),
-        "embedder": f"{embedder.name}@{embedder.revision}/{embedder.dimension}",
+        "embedder": mark(embedder),
         "tokenizer": TOKENIZER_VERSION,
         "bm25": f"k1={K1} b={B} heading={HEADING_WEIGHT}",
         "graph": GRAPH_VERSION,
     }
 
 
-def _embed(
-    passages: Sequence[Passage],
-    hashes: Sequence[str],
-    embedder: Embedder,
-    known: dict[str, FloatArray],
-    progress: Progress | None,
-) -> FloatArray:
-    """One vector a passage; texts whose hash is ``known`` keep theirs, equal texts are embedded once."""
-    missing = {text: passage for passage, text in zip(passages, hashes, strict=True) if text not in known}
+def _embed(texts: Mapping[str, str], embedder: Embedder, progress: Progress | None) -> dict[str, FloatArray]:
+    """A vector for each of ``texts`` (by hash)."""
     # By length, so that a batch holds little padding; the longest first, so that a lack of memory shows at once.
-    todo = sorted(missing.items(), key=lambda item: -len(item[1].text))
+    todo = sorted(texts.items(), key=lambda item: -len(item[1]))
     if len(todo) > SLICE:
-        log.info("embedding %d passages; about a minute for each 2,500 on two cores", len(todo))
+        log.info("embedding %d texts; about a minute for each 2,500 passages on two cores", len(todo))
+    made: dict[str, FloatArray] = {}
+    if progress and todo:
+        progress(0, len(todo))
     for start in range(0, len(todo), SLICE):
         part = todo[start : start + SLICE]
-        known.update(zip([text for text, _ in part], embedder.encode([p.indexed_text for _, p in part]), strict=True))
+        made.update(zip([key for key, _ in part], embedder.encode([text for _, text in part]), strict=True))
         if progress:
             progress(min(start + SLICE, len(todo)), len(todo))
-    vectors = np.zeros((len(passages), embedder.dimension), dtype=np.float32)
-    for row, text in enumerate(hashes):
-        vectors[row] = known[text]
+    return made
+
+
+def _rows(hashes: Sequence[str], known: Mapping[str, FloatArray], dimension: int) -> FloatArray:
+    """The vectors of ``hashes``, shape ``(len(hashes), dimension)``."""
+    vectors = np.zeros((len(hashes), dimension), dtype=np.float32)
+    for row, key in enumerate(hashes):
+        vectors[row] = known[key]
     return vectors

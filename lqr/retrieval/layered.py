@@ -9,20 +9,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from lqr.retrieval.continuity import Thread, thread
 from lqr.retrieval.fusion import reciprocal_rank_fusion
 from lqr.retrieval.retriever import Retriever
 from lqr.settings import Settings
 from lqr.text import content_words, sentences, truncate
-from lqr.types import Decomposition, Hit
+from lqr.types import Decomposition, Hit, Turn
 
 GRAPH_LIMIT = 8  # passages that the graph may add to a pool
 POOL = 28  # passages that the relevance model reads for a question; each costs it milliseconds
 HALF_POOL = 16  # and for the first part of a complex one
 
+# "Where do Tan sheep come from?", "What is the home county of ...": the answer is a place.
+_ASKS_PLACE = re.compile(
+    r"^(?:in |from )?(?:where\b|(?:which|what)\b.*?\b(?:home|regions?|provinces?|count(?:y|ies)|countr(?:y|ies)|areas?|places?|"
+    r"prefectures?|districts?|plateaus?|towns?|villages?)\b)",
+    re.IGNORECASE,
+)
+
 Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
 Names = Callable[[str], list[str]]
+
+
+def _none(text: str) -> list[str]:
+    """The names in a collection that knows none."""
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +43,14 @@ class Retrieved:
     """Candidate pools, best first, each with the question that it was found for; the queries put; the retrieval steps.
 
     A simple question has one pool. A complex one has two, for q1 and for q2 as finally asked: a passage is read for the
-    part that found it, which is half the reading of reading all for both.
+    part that found it, which is half the reading of reading all for both. ``thread`` holds what a follow-up goes on from.
     """
 
     questions: tuple[str, ...]
     pools: tuple[tuple[Hit, ...], ...]
     queries: tuple[str, ...]
     steps: int
+    thread: Thread = field(default_factory=Thread)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -56,18 +70,26 @@ class LayeredRetrieval:
     Args:
         scorer: the evidence model; finds the sentence of a first-step passage that answers q1.
         names: finds the names in that sentence, which stand for ``#1``.
+        places: finds the names of places alone, for a q1 that asks for one.
     """
 
     retriever: Retriever
     settings: Settings
     scorer: Scorer
     names: Names
+    places: Names = _none
 
-    def retrieve(self, question: str, parts: Decomposition | None) -> Retrieved:
-        """The candidate pool for ``question``; ``parts`` is None for a simple one."""
+    def retrieve(self, question: str, parts: Decomposition | None, history: Sequence[Turn] = (), beside: str = "") -> Retrieved:
+        """The candidate pool for ``question``; ``parts`` is None for a simple one.
+
+        Args:
+            history: the turns that ``question`` follows up; empty if it stands alone.
+            beside: what a simple question is searched by as well; see :class:`~lqr.types.Rewrite`.
+        """
+        behind = thread(history, "" if parts or beside == question else beside, self.retriever)
         if parts is None:
-            hits = self.retriever.search(question)
-            return Retrieved((question,), (self._with_graph(question, hits, hits, POOL),), (question,), 1)
+            queries, hits = self._once(question, behind.beside)
+            return Retrieved((question,), (self._with_graph(question, hits, hits, POOL),), queries, 1, behind)
         first = self.retriever.search(parts.first)
         seeds, gists = self._seeds(parts.first, first)
         # with nothing found for q1, its own words stand for its answer: a bare #1 must reach no model
@@ -84,7 +106,16 @@ class LayeredRetrieval:
         earlier = fuse([first, *whole], self.settings.rrf_k)[:HALF_POOL]
         pools = (tuple(earlier), self._with_graph(seconds[0], later, seeds, POOL))
         queries = (parts.first, question, *asked)
-        return Retrieved((parts.first, seconds[0]), pools, queries, len(queries))
+        return Retrieved((parts.first, seconds[0]), pools, queries, len(queries), behind)
+
+    def _once(self, question: str, beside: str) -> tuple[tuple[str, ...], list[Hit]]:
+        """The queries put for a simple question, and what they found."""
+        if not beside:
+            return (question,), self.retriever.search(question)
+        own, others = self.retriever.search_many((question, beside))
+        # the gate weighs how near a passage is to the question: what only the other query found must not look near
+        found = [replace(hit, scores={}, why="found with the last question") for hit in others]
+        return (question, beside), fuse([own, found], self.settings.rrf_k)
 
     def _seeds(self, first: str, hits: Sequence[Hit]) -> tuple[list[Hit], list[str]]:
         """The first-step passages d_i, those whose best sentence answers q1 first, and that sentence of each."""
@@ -102,6 +133,10 @@ class LayeredRetrieval:
         """q2 with ``#1`` replaced by the names in the sentence that answers q1, or by its passage's title."""
         if "#1" not in parts.second:
             return parts.second
+        if _ASKS_PLACE.match(parts.first):
+            told = (gist, hit.passage.text, hit.passage.heading)
+            if place := next((places[0] for places in map(self.places, told) if places), ""):
+                return parts.second.replace("#1", place)
         asked = _letters(question)
         new = [name for name in dict.fromkeys(self.names(gist)) if _letters(name) not in asked and content_words(name)]
         # a proper name ("Ningxia") answers where a common one ("ewes") only happens to stand in the sentence

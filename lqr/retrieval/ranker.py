@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lqr import manifest
 from lqr.errors import WeightsError
 from lqr.retrieval import paths, second_round
 from lqr.retrieval.bm25 import DoubleArray, FloatArray
@@ -84,8 +85,9 @@ class Ranker:
         """The ranker in ``folder/ranker.json``; ``None`` if there is no such file.
 
         Raises:
-            WeightsError: the file is malformed, or was fitted on other features.
+            WeightsError: the file is malformed, was fitted on other features, or is not what the manifest says.
         """
+        manifest.verify(folder)
         path = folder / FILE_NAME
         if not path.is_file():
             return None

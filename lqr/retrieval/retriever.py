@@ -7,32 +7,27 @@ it in, so searches never wait for an ingest and never see half of one. It does n
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from lqr.errors import RetrievalError
-from lqr.retrieval.bm25 import FloatArray, best
+from lqr.retrieval import ranking
+from lqr.retrieval.bm25 import FloatArray
 from lqr.retrieval.bolt import BoltGraph, Graph
 from lqr.retrieval.dense import Embedder, QueryCache
-from lqr.retrieval.fusion import reciprocal_rank_fusion
 from lqr.retrieval.index import AskedOf, PassageSource, Progress, Snapshot, open_snapshot
-from lqr.retrieval.paths import FEATURES
 from lqr.retrieval.ranker import Ranker
+from lqr.retrieval.ranking import Mode
 from lqr.retrieval.reading import READ, Scorer, reread
 from lqr.retrieval.rule_edges import DECLARED, RuleNames
+from lqr.retrieval.shipped import write_shipped
 from lqr.retrieval.tokenizer import tokenize
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 
-Mode = Literal["hybrid", "bm25", "dense", "graph", "paths", "read"]
-LENDERS = 20  # best passages that lend to their neighbours in the graph mode
-# The share of their score that they lend. On 200 training questions of HotpotQA over 4,000 passages, all gold passages are among
-# the first five for 62 % without lending, 74 % at 0.2, and 81 % from 0.4 to 0.7; more than needed costs one-step questions
-# their first place.
-SHARE = 0.4
 MAX_QUERY = 2000  # characters; what follows would only cost time, the embedder reads 256 tokens
 
 
@@ -47,6 +42,7 @@ class Retriever:
         folder: Path,
         progress: Progress | None = None,
         asked_of: AskedOf | None = None,
+        shipped: Path | None = None,
     ) -> None:
         """Load or build the indexes of ``store`` in ``folder / "index"``; see :meth:`open`."""
         self._store = store
@@ -54,6 +50,7 @@ class Retriever:
         self._settings = settings
         self._folder = folder
         self._asked_of = asked_of
+        self._shipped = shipped
         self._queries = QueryCache(embedder)
         self._refreshing = threading.Lock()
         self._ranker = Ranker.load(settings.models / "ranker")
@@ -72,23 +69,31 @@ class Retriever:
         progress: Progress | None = None,
         *,
         asked_of: AskedOf | None = None,
+        shipped: Path | None = None,
     ) -> Retriever:
         """A retriever whose indexes agree with the store.
 
         Args:
             folder: the store's folder.
-            progress: called with ``(done, total)`` while passages are embedded.
+            progress: called with ``(done, total)`` while texts are embedded.
             asked_of: gives the questions by which passages are found as well, by passage id.
+            shipped: a file of vectors that came with the documents, see :mod:`lqr.retrieval.shipped`.
 
         Raises:
             RetrievalError: the store can't be indexed.
         """
-        return cls(store, embedder, settings, folder, progress, asked_of)
+        return cls(store, embedder, settings, folder, progress, asked_of, shipped)
 
     def _build(self, progress: Progress | None) -> Snapshot:
         device = "gpu" if self._settings.profile == "gpu" else "cpu"
         snapshot = open_snapshot(
-            self._store, self._embedder, self._folder, device=device, progress=progress, asked_of=self._asked_of
+            self._store,
+            self._embedder,
+            self._folder,
+            device=device,
+            progress=progress,
+            asked_of=self._asked_of,
+            shipped=self._shipped,
         )
         if self._bolt is not None:
             self._bolt.publish(snapshot.graph, snapshot.passages)
@@ -98,6 +103,19 @@ class Retriever:
         """Close the connection to a graph server, if there is one."""
         if self._bolt is not None:
             self._bolt.close()
+
+    def save_vectors(self, path: Path, documents: Collection[str]) -> int:
+        """Write the vectors of ``documents`` (ids), and of the questions about them, to ``path``; returns how many.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        snapshot = self._snapshot
+        rows = [*range(len(snapshot.passages)), *snapshot.asked.rows]  # the passage behind each vector
+        vectors = zip(snapshot.hashes, rows, [*snapshot.vectors, *snapshot.asked.vectors], strict=True)
+        held = {key: vector for key, row, vector in vectors if snapshot.passages[row].document_id in documents}
+        write_shipped(path, self._embedder, held)
+        return len(held)
 
     @property
     def embedder(self) -> Embedder:
@@ -118,14 +136,17 @@ class Retriever:
         """Whether the mode ``paths`` can be used: its ranker is there."""
         return self._ranker is not None
 
-    def refresh(self, progress: Progress | None = None) -> bool:
+    def refresh(self, progress: Progress | None = None, *, anew: bool = False) -> bool:
         """Take in the store's changes; returns whether there were any. When it returns, deleted passages are in no index.
+
+        Args:
+            anew: look also where the generation is the same, as the store is another one.
 
         Raises:
             RetrievalError: the store can't be indexed; searches go on with the old snapshot.
         """
         with self._refreshing:
-            if self._store.generation == self._snapshot.generation:
+            if not anew and self._store.generation == self._snapshot.generation:
                 return False
             self._snapshot = self._build(progress)
             self._rules = RuleNames(self._snapshot.passages)
@@ -138,9 +159,9 @@ class Retriever:
         of the mode. A query without a letter or digit finds nothing.
 
         ``graph`` is for questions of two steps: each passage scores the mean of its BM25 score and cosine, both as a share of the
-        best one's, and the best ``LENDERS`` lend ``SHARE`` of theirs along the graph's edges. ``paths`` is for questions of
-        several steps: the fitted ranker orders what BM25 and two rounds along the graph reach; no vectors are used, so
-        ``dense`` is missing. ``read`` is ``paths`` whose best ``READ`` the relevance model has read, see :meth:`read_with`.
+        best one's, and the best lend a share of theirs along the graph's edges. ``paths`` is for questions of several steps: the
+        fitted ranker orders what BM25 and two rounds along the graph reach; no vectors are used, so ``dense`` is missing.
+        ``read`` is ``paths`` whose best ``READ`` the relevance model has read, see :meth:`read_with`.
 
         Raises:
             RetrievalError: an unknown ``mode``, ``paths`` where ``models/ranker`` is missing, or ``read`` without a scorer.
@@ -164,62 +185,22 @@ class Retriever:
         texts = [queries[i].strip()[:MAX_QUERY] for i in asked]
         if mode in ("paths", "read"):
             for i, text in zip(asked, texts, strict=True):
-                found = self._rank_by_paths(snapshot, text, max(k, READ))
+                found = self._along_paths(snapshot, text, max(k, READ))
                 results[i] = (self._read(text, found) if mode == "read" else found)[:k]
             return results
         vectors = self._queries.encode(texts)
         for i, text, vector in zip(asked, texts, vectors, strict=True):
-            results[i] = self._rank(snapshot, text, vector, k, mode)
+            if mode == "graph":
+                results[i] = ranking.by_graph(snapshot, text, vector, k)
+            else:
+                wide = max(k, self._settings.candidates)
+                results[i] = ranking.by_scores(snapshot, text, vector, k, mode, wide=wide, rrf_k=self._settings.rrf_k)
         return results
 
-    def _rank(self, snapshot: Snapshot, query: str, vector: FloatArray, k: int, mode: Mode) -> list[Hit]:
-        if mode == "graph":
-            return self._rank_by_graph(snapshot, query, vector, k)
-        wide = max(k, self._settings.candidates)
-        lexical = snapshot.bm25.scores(tokenize(query))
-        by_bm25 = [row for row, _ in best(lexical, wide, above=0.0)] if mode != "dense" else []
-        by_dense = [row for row, _ in snapshot.dense.search(vector[None, :], wide)[0]] if mode != "bm25" else []
-        fused: dict[int, float] = {}
-        if mode == "hybrid":
-            by_asked = [row for row, _ in snapshot.asked.search(vector, wide)]
-            ids = [[snapshot.passages[row].id for row in rows] for rows in (by_bm25, by_dense, by_asked) if rows]
-            pairs = reciprocal_rank_fusion(ids, k=self._settings.rrf_k)[:k]
-            fused = {snapshot.rows[passage_id]: score for passage_id, score in pairs}
-            ranked = list(fused)
-        else:
-            ranked = (by_bm25 or by_dense)[:k]
-        hits = []
-        for row in ranked:
-            scores = {"bm25": float(lexical[row]), "dense": float(snapshot.vectors[row] @ vector)}
-            if mode == "hybrid":
-                scores["rrf"] = fused[row]
-            hits.append(Hit(snapshot.passages[row], scores["rrf" if mode == "hybrid" else mode], scores))
-        return hits
-
-    def _rank_by_graph(self, snapshot: Snapshot, query: str, vector: FloatArray, k: int) -> list[Hit]:
-        lexical = snapshot.bm25.scores(tokenize(query))
-        cosines = np.maximum(snapshot.vectors @ vector, 0.0)
-        shares = [scores.astype(np.float64) / max(float(scores.max()), 1e-9) for scores in (lexical, cosines)]
-        own = (shares[0] + shares[1]) / 2
-        lenders = [row for row, _ in best(own, LENDERS, above=0.0)]
-        total = snapshot.graph.spread(own, lenders, SHARE)
-        hits = []
-        for row, score in best(total, k, above=0.0):
-            scores = {"bm25": float(lexical[row]), "dense": float(cosines[row]), "graph": score}
-            hits.append(Hit(snapshot.passages[row], score, scores))
-        return hits
-
-    def _rank_by_paths(self, snapshot: Snapshot, query: str, k: int) -> list[Hit]:
+    def _along_paths(self, snapshot: Snapshot, query: str, k: int) -> list[Hit]:
         if self._ranker is None:
             raise RetrievalError("mode paths needs models/ranker; fit it with `python -m benchmarks.retrieval fit`, or use graph")
-        found = snapshot.paths.find(query)
-        scores = self._ranker.scores(snapshot.graph, found)
-        hits = []
-        for place, score in best(scores, k):
-            features = dict(zip(FEATURES, map(float, found.features[place]), strict=True))
-            kept = {"bm25": features["lexical"], "graph": features["spread2"], "paths": score}
-            hits.append(Hit(snapshot.passages[int(found.rows[place])], score, kept))
-        return hits
+        return ranking.by_paths(snapshot, self._ranker, query, k)
 
     def read_with(self, scorer: Scorer) -> None:
         """Give the relevance model that the mode ``read`` orders by; called once, when the stages are put together."""
@@ -281,19 +262,21 @@ class Retriever:
     def _walkable(self, snapshot: Snapshot) -> Graph:
         return self._bolt if self._bolt is not None else snapshot.graph
 
-    def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float]]:
+    def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float | None]]:
         """Cosine, BM25 score and cosine of the nearest asked question of given passages, in the order of ``ids``.
 
-        0.0 for a passage that is no longer there.
+        0.0 for a passage that is no longer there; None for the last where the collection has no asked questions.
         """
         snapshot = self._snapshot
         vector = self._queries.encode([query.strip()[:MAX_QUERY]])[0]
         lexical = snapshot.bm25.scores(tokenize(query))
         rows = [snapshot.rows.get(passage_id) for passage_id in ids]
         cosines = [0.0 if row is None else float(snapshot.vectors[row] @ vector) for row in rows]
+        scores = [0.0 if row is None else float(lexical[row]) for row in rows]
+        if not len(snapshot.asked.rows):
+            return cosines, scores, [None] * len(rows)
         asked = snapshot.asked.scores(vector)
-        scores = [[0.0 if row is None else float(kind[row]) for row in rows] for kind in (lexical, asked)]
-        return cosines, scores[0], scores[1]
+        return cosines, scores, [0.0 if row is None else float(asked[row]) for row in rows]
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """The passages of a document in reading order; empty if it is not in the index."""

@@ -1,7 +1,9 @@
 """Lets a running chat see what another process ingests: compares the store's generation before each question.
 
-The check is one small query. Indexes that the other process has already saved are loaded at once; otherwise the chat
-waits until the store has been quiet for a while and builds them in the background, so that no question waits for it.
+The check is one small query, and a look whether another file was put in the place of the store's: that one may have the same
+generation (a collection fetched from the Hub, or made again). Indexes that the other process has already saved are loaded at
+once; otherwise the chat waits until the store has been quiet for a while and builds them in the background, so that no
+question waits for it.
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ QUIET = 5.0  # seconds without a change: an ingest that goes on will change the 
 class _Store(Protocol):
     @property
     def generation(self) -> int: ...
+    def renew(self) -> bool: ...
 
 
 class _Retriever(Protocol):
     @property
     def generation(self) -> int: ...
-    def refresh(self) -> bool: ...
+    def refresh(self, *, anew: bool) -> bool: ...
 
 
 class Freshness:
@@ -41,16 +44,20 @@ class Freshness:
         self._clock = clock
         self._busy = threading.Lock()  # held while the indexes are brought up to date
         self._seen: tuple[int, float] = (-1, 0.0)  # a generation that the retriever lacks, and since when
+        self._replaced = False  # whether the retriever has yet to see another store, whatever its generation
 
     def check(self) -> None:
         """Before a question: take in what is ready, and see to what is not. Never raises; never waits for embeddings."""
         try:
+            if self._store.renew():
+                self._replaced, self._seen = True, (-1, 0.0)
+                log.info("another store was put in the place of the one that was open")
             generation = self._store.generation
-            if generation == self._retriever.generation:
+            if generation == self._retriever.generation and not self._replaced:
                 return
             if generation != self._seen[0]:
                 self._seen = (generation, self._clock())
-            saved = self._saved() == generation
+            saved = self._saved() == generation and not self._replaced  # else the saved index may be of the store before
             if not saved and self._clock() - self._seen[1] < QUIET:
                 return
         except LqrError as error:
@@ -64,12 +71,14 @@ class Freshness:
             threading.Thread(target=self._refresh, name="lqr-refresh", daemon=True).start()
 
     def _refresh(self) -> None:
+        replaced, self._replaced = self._replaced, False
         try:
             began = self._clock()
-            if self._retriever.refresh():
+            if self._retriever.refresh(anew=replaced):
                 seconds = self._clock() - began
                 log.info("the store has changed: generation %d taken in after %.1f s", self._retriever.generation, seconds)
         except Exception as error:  # the old snapshot still answers
+            self._replaced |= replaced
             log.warning("the store has changed, but can't be indexed: %s", error)
         finally:
             self._busy.release()

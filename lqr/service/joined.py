@@ -17,7 +17,8 @@ from lqr.corpus.store import DocumentInfo, Store
 from lqr.retrieval.bm25 import K1, B, FloatArray
 from lqr.retrieval.fusion import reciprocal_rank_fusion
 from lqr.retrieval.index import index_terms
-from lqr.retrieval.retriever import Mode, Retriever
+from lqr.retrieval.ranking import Mode
+from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
 from lqr.types import Document, Hit, Passage
 
@@ -115,13 +116,13 @@ class JoinedRetriever:
         """As :meth:`Retriever.encode`."""
         return self._base.encode(texts)
 
-    def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float]]:
+    def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float | None]]:
         """As :meth:`Retriever.signals`.
 
         In a collection of three passages no word is rare, so the BM25 scores of own passages are reckoned with the
         frequencies of both collections; else they would always stand below those of the others.
         """
-        found: dict[str, tuple[float, float, float]] = {}
+        found: dict[str, tuple[float, float, float | None]] = {}
         for part, own in ((self._own, True), (self._base, False)):
             mine = [passage_id for passage_id in ids if self._is_own(passage_id) == own]
             if mine:

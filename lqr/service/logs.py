@@ -1,6 +1,6 @@
 """Log records as one JSON object a line, with the id of the request they belong to.
 
-It sets nothing up: ``app.py`` puts the formatter and the filter on its handler. The text of questions and answers never
+It sets nothing up: ``app.py`` puts the formatter on its handler. The text of questions and answers never
 goes into a record made here.
 """
 

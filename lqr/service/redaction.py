@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from lqr.settings import known_secrets
 
-__all__ = ["MASK", "SecretFilter", "known_secrets", "mapped", "redacted", "without_secrets"]
+__all__ = ["MASK", "RecordFactory", "guard_logs", "known_secrets", "mapped", "redacted", "stored_token", "without_secrets"]
 
 MASK = "[removed]"
 # Keys and tokens: of the Hub, of OpenAI and its like, of GitHub, of AWS; a JSON Web Token; what follows "Bearer" or "token=".
 _KEYS = re.compile(
-    r"\b(?:hf_[A-Za-z0-9]{8,}|sk-[\w-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,})"
+    r"\b(?:hf_(?:oauth_|jwt_)[\w.-]{8,}|hf_[A-Za-z0-9]{8,}|sk-[\w-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,})"
     r"|(?i:(?<=bearer )|(?<=basic )|(?<=token=)|(?<=api_key=)|(?<=apikey=)|(?<=password=))[^\s\"'&,;]{4,}"
 )
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")  # https://user:password@host
@@ -66,18 +68,53 @@ def mapped(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-class SecretFilter(logging.Filter):
-    """Masks secrets in every record of a handler, its traceback included."""
+class RecordFactory:
+    """Makes log records without secrets, their tracebacks included; see :func:`guard_logs`."""
 
-    def __init__(self, known: Iterable[str] = ()) -> None:
-        super().__init__()
+    def __init__(self, make: Callable[..., logging.LogRecord], known: Iterable[str]) -> None:
+        """``make`` is the factory that makes the record as such."""
+        self.make = make
         self._known = tuple(known)
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrite the record in place; always True."""
-        record.msg, record.args = without_secrets(record.getMessage(), self._known), None
-        if record.exc_info and not record.exc_text:
-            record.exc_text = logging.Formatter().formatException(record.exc_info)
-        if record.exc_text:
-            record.exc_text = without_secrets(record.exc_text, self._known)
-        return True
+    def __call__(self, *args: Any, **keywords: Any) -> logging.LogRecord:
+        """As :class:`logging.LogRecord`. A record that holds no secret is left as it is."""
+        record = self.make(*args, **keywords)
+        try:
+            said = record.getMessage()
+        except Exception:  # arguments that do not fit are for the handler to report, which shows them
+            said = f"{record.msg} {record.args}"
+        if (clean := without_secrets(said, self._known)) != said:
+            record.msg, record.args = clean, None
+        if record.exc_info:
+            trace = logging.Formatter().formatException(record.exc_info)
+            if (clean := without_secrets(trace, self._known)) != trace:
+                record.exc_text, record.exc_info = clean, None
+        if record.stack_info:
+            record.stack_info = without_secrets(record.stack_info, self._known)
+        return record
+
+
+def guard_logs(known: Iterable[str] | None = None) -> None:
+    """From now on no log record of this process holds a secret, whatever handler gets it and at whatever level.
+
+    Libraries bring handlers of their own, and the HTTP client logs headers at DEBUG, in which a server may repeat a token: so
+    it is the record that is cleaned, when it is made. For programs (``app.py``, the command line), not for the library.
+
+    Args:
+        known: secrets besides what has the form of one; by default those of this process and the Hub token that is stored.
+    """
+    make = logging.getLogRecordFactory()
+    inner = make.make if isinstance(make, RecordFactory) else make
+    logging.setLogRecordFactory(RecordFactory(inner, [*known_secrets(), *stored_token()] if known is None else known))
+
+
+def stored_token(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The token that ``hf auth login`` has left on the disk, where the Hub's client looks for it; none, or one."""
+    environment = os.environ if environment is None else environment
+    cache = environment.get("XDG_CACHE_HOME") or "~/.cache"
+    home = environment.get("HF_HOME") or f"{cache}/huggingface"
+    try:
+        token = Path(environment.get("HF_TOKEN_PATH") or f"{home}/token").expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, ValueError, RuntimeError):  # not there, no text, or no home to expand
+        return ()
+    return known_secrets({"HF_TOKEN": token})

@@ -1,4 +1,4 @@
-"""Watches over every answer of a served pipeline: its time limit, its counts, its log line, its trace.
+"""Watches over every answer of a served pipeline: its time limit, its counts, its figures, its log line, its trace.
 
 A :class:`WatchedPipeline` is a :class:`~lqr.pipeline.Pipeline` that works in a thread of its own and hands its events on, so
 that an answer that hangs gives its place back when its time is up, whatever it hangs in. It decides nothing about answers.
@@ -24,6 +24,7 @@ from lqr.pipeline import Pipeline, never
 from lqr.service.freshness import Freshness
 from lqr.service.logs import request
 from lqr.service.metrics import Metrics, Outcome
+from lqr.service.recent import Recent
 from lqr.service.traces import Traces
 from lqr.settings import Settings
 from lqr.types import Answer, Event, Turn
@@ -72,6 +73,7 @@ class Watch:
     def __init__(self, settings: Settings, metrics: Metrics, traces: Traces, freshness: Freshness | None = None) -> None:
         self.settings = settings
         self.metrics = metrics
+        self.recent = Recent()
         self._traces = traces
         self._freshness = freshness
         self._closing = threading.Event()
@@ -185,6 +187,7 @@ class Watch:
         self.metrics.answered(outcome, seconds, stages)
         fields: dict[str, Any] = {"event": "answer", "outcome": outcome, "seconds": round(seconds, 3), "stages": stages}
         if answer:
+            self.recent.add(answer)
             route = answer.trace.route
             fields |= {
                 "turn": answer.trace.turn_kind,
@@ -193,6 +196,7 @@ class Watch:
                 "passages": len(answer.trace.kept),
                 "writer": answer.trace.writer,
                 "confidence": answer.confidence.level,
+                "evaluation": dataclasses.asdict(answer.evaluation) if answer.evaluation else None,
             }
         with request(number):
             log.info("answer %s: %s in %.2f s", number, outcome, seconds, extra={"fields": fields})

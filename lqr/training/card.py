@@ -59,7 +59,7 @@ COMPLEXITY = Description(
 from lqr.classifiers.complexity import load_complexity
 from lqr.settings import Settings
 
-model, _ = load_complexity(Settings.load(models=Path("models")))  # an adapter's base is found, or fetched from the Hub
+model, _ = load_complexity(Settings.load(models=Path("models")))
 print(model.route("Which ram is heavier, a Dorper or a Suffolk?"))""",
     tags=("question-complexity", "query-routing", "retrieval-augmented-generation"),
 )

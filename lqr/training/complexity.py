@@ -32,33 +32,44 @@ Entities = Callable[[str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class MeasuredOn:
-    """What a complexity classifier is measured on; nothing of it is trained on.
+    """What a complexity classifier is measured on.
 
     ``outcomes`` maps ids of ``public`` to the second kind of label (did one retrieval miss a supporting passage?).
     """
 
-    public: tuple[Question, ...]  # the six sets, balanced
-    own: tuple[Question, ...] = ()  # the test half of a collection's questions
+    public: tuple[Question, ...]  # of the six sets, as many of each
+    own: tuple[Question, ...] = ()  # one half of a collection's questions
     outcomes: dict[str, int] | None = None
 
 
 def measured_sets(
-    data: Path, *, own: Sequence[Question] = (), seed: int = 13, limit: int = 0, outcomes: bool = True
+    data: Path,
+    *,
+    own: Sequence[Question] = (),
+    names: Sequence[str] = datasets.TESTED,
+    split: str = "test",
+    seed: int = 13,
+    limit: int = 0,
+    outcomes: bool = True,
 ) -> MeasuredOn:
-    """Equally many test questions of each of the six sets: as many as the smallest has, or ``limit``.
+    """Equally many questions of each of the sets ``names``: as many as the smallest has, or ``limit``.
+
+    Args:
+        split: ``test``, or ``train`` to see how much better a classifier does on what it has seen.
+        outcomes: give the labels by the outcome of one retrieval too, where a set has a corpus and this split of questions.
 
     Raises:
         ReadError: a file is missing or malformed.
     """
     rng = random.Random(seed)
-    found = {name: datasets.test_rows(data, name) for name in datasets.TESTED}
-    count = min(min(map(len, found.values())), limit or 10**9)
-    public = tuple(row for name in datasets.TESTED for row in rng.sample(found[name], count))
+    found = {name: datasets.split_rows(data, name, split) for name in names}
+    count = min([*map(len, found.values()), limit or 10**9])
+    public = tuple(row for name in names for row in rng.sample(found[name], count))
     held: dict[str, int] = {}
     if outcomes:
-        for name in datasets.TESTED:
-            if (data / name / "corpus.jsonl.gz").is_file():
-                held |= datasets.outcome_labels(data / name, "test")
+        for name in names:
+            if all((data / name / f"{part}.jsonl.gz").is_file() for part in ("corpus", split)):
+                held |= datasets.outcome_labels(data / name, split)
     return MeasuredOn(public, tuple(own), {row.id: held[row.id] for row in public if row.id in held})
 
 
@@ -81,7 +92,7 @@ def collection_questions(path: Path, split: str) -> list[Question]:
 
 
 def measure(scorer: Scorer, held: MeasuredOn, *, threshold: float = 0.5, own_scorer: Scorer | None = None) -> dict[str, Any]:
-    """``{NAME: {"summary", "rows"}}``: the six sets together and one by one, the collection, and the outcome labels.
+    """``{NAME: {"summary", "rows"}}``: the public sets together and one by one, the collection, and the outcome labels.
 
     Args:
         own_scorer: scores the collection's questions, where its entities make a difference; ``scorer`` by default.
@@ -89,11 +100,15 @@ def measure(scorer: Scorer, held: MeasuredOn, *, threshold: float = 0.5, own_sco
     result: dict[str, Any] = {}
     if held.public:
         scored = _rows(held.public, scorer, threshold)
-        result["complexity, six sets balanced"] = _result(scored, threshold)
-        for name in datasets.TESTED:
+        names = list(dict.fromkeys(row.origin for row in held.public))
+        together = _result(scored, threshold)
+        result["complexity, six sets balanced" if len(names) == len(datasets.TESTED) else f"complexity, {', '.join(names)}"] = (
+            together
+        )
+        for name in names:
             own = [row for row in scored if row["set"] == name]
             right = sum(row["predicted"] == row["label"] for row in own)
-            result["complexity, six sets balanced"]["summary"][f"accuracy {name}"] = round(right / max(1, len(own)), 4)
+            together["summary"][f"accuracy {name}"] = round(right / len(own), 4)
         if held.outcomes:
             by_outcome = [row | {"label": held.outcomes[row["id"]]} for row in scored if row["id"] in held.outcomes]
             result["complexity, outcome labels"] = _result(by_outcome, threshold)

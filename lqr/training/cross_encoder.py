@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lqr.training.hardware import bf16_helps
 from lqr.training.pairs import Pair
 
 log = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """Hyper-parameters. ``bf16`` halves the time on CPUs with avx512_bf16 and is harmless for a model of this size."""
+    """Hyper-parameters. ``bf16`` is used where the hardware has it; it is harmless for a model of this size."""
 
     base: str
     out: Path
@@ -123,7 +124,7 @@ def trainer_arguments(config: TrainConfig, rows: int, **more: Any) -> Any:
         warmup_steps=int(config.warmup * int(config.epochs * rows / config.batch)),
         weight_decay=config.weight_decay,
         train_sampling_strategy="group_by_length",
-        bf16=config.bf16,
+        bf16=config.bf16 and bf16_helps(),
         use_cpu=not torch.cuda.is_available(),
         eval_strategy="steps",
         eval_steps=config.eval_every,

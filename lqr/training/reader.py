@@ -34,7 +34,7 @@ class _Tasks:
 
 
 def train_reader(tasks: Sequence[ReadingTask], config: TrainConfig, *, resume: bool = False) -> dict[str, float]:
-    """Fine-tune from ``config.base`` (an encoder, a trained pair encoder, or a reader, heads and all), calibrate, save to ``config.out``.
+    """Fine-tune from ``config.base`` (an encoder, a pair encoder, or a reader with its heads), calibrate, save to ``config.out``.
 
     The last ``HELD_OUT`` windows (at most a fifth) serve for choosing the checkpoint and for calibration.
     Returns the held-out metrics.

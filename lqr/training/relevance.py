@@ -7,7 +7,7 @@ held-out pairs come from the same mixture and serve for early stopping and calib
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lqr.training import collection_pairs, pairs
@@ -39,6 +39,35 @@ def mixture(
     mixed = general + rng.sample(own, min(len(own), collection))
     rng.shuffle(mixed)
     return mixed[HELD_OUT:], mixed[:HELD_OUT]
+
+
+def capped(rows: Sequence[Pair], caps: Mapping[str, int], rng: random.Random) -> list[Pair]:
+    """At most ``caps[origin]`` pairs of each origin (0 if not named), half of them relevant where there are enough."""
+    by_origin: dict[str, tuple[list[Pair], list[Pair]]] = {}
+    for row in rows:
+        by_origin.setdefault(row.origin, ([], []))[int(row.label)].append(row)
+    taken: list[Pair] = []
+    for origin, (wrong, right) in by_origin.items():
+        most = caps.get(origin, 0)
+        positive = min(len(right), max(most // 2, most - len(wrong)))
+        taken += rng.sample(right, positive) + rng.sample(wrong, min(len(wrong), most - positive))
+    return taken
+
+
+def apart(rows: Sequence[Pair], count: int, rng: random.Random) -> tuple[list[Pair], list[Pair]]:
+    """``rows`` shuffled, for training and held out: about ``count`` of them, all of a question on one side."""
+    by_question: dict[str, list[Pair]] = {}
+    for row in rows:
+        by_question.setdefault(row.question, []).append(row)
+    questions = list(by_question)
+    rng.shuffle(questions)
+    held: list[Pair] = []
+    training: list[Pair] = []
+    for question in questions:
+        (held if len(held) < count else training).extend(by_question[question])
+    rng.shuffle(training)
+    rng.shuffle(held)
+    return training, held
 
 
 def train_relevance(data: Path, passages: Sequence[Passage], config: TrainConfig, *, resume: bool = False) -> dict[str, float]:

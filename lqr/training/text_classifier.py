@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lqr.errors import ReadError
+from lqr.training.hardware import bf16_helps
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +112,7 @@ def train(
         lr_scheduler_type="cosine",
         warmup_steps=int(config.warmup * config.epochs * steps_an_epoch),
         weight_decay=config.weight_decay,
-        bf16=config.bf16 and _bf16(),
+        bf16=config.bf16 and bf16_helps(),
         use_cpu=not torch.cuda.is_available(),
         eval_strategy="steps",
         eval_steps=every,
@@ -282,12 +283,3 @@ def _silence(trainer: Any) -> None:
     from transformers import PrinterCallback
 
     trainer.remove_callback(PrinterCallback)
-
-
-def _bf16() -> bool:
-    import torch
-
-    if torch.cuda.is_available():
-        return bool(torch.cuda.is_bf16_supported())
-    flags = Path("/proc/cpuinfo")
-    return flags.is_file() and "avx512_bf16" in flags.read_text(encoding="utf-8", errors="ignore")

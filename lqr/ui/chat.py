@@ -1,4 +1,5 @@
-"""The chat page: components, and what happens on each click. Rendering is in ``views``, ``panels`` and ``document``.
+"""The chat page: components, and what happens on each click. Rendering is in ``views``, ``panels`` and ``document``,
+the pipeline is watched in ``asking``.
 
 The server keeps no conversation. The browser sends its own with each question (``gr.BrowserState``); the only thing a
 session owns here is the answer under way (``session``). What a reader does reaches the server as an event of the page's
@@ -9,18 +10,17 @@ from __future__ import annotations
 
 import logging
 import secrets
-import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import gradio as gr
 
-from lqr.errors import Cancelled, LqrError
+from lqr.errors import LqrError
 from lqr.service.sessions import Sessions
-from lqr.types import Answer, Event, Progress, TextDelta
-from lqr.ui import document, endpoints, export, feedback, panels, views
+from lqr.ui import asking, document, endpoints, export, feedback, panels, views
 from lqr.ui.exchange import MAX_SHOWN, RATINGS, Conversation, Exchange
 from lqr.ui.feedback import Recorder
 from lqr.ui.library import Library
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from lqr.app import Application
 
 log = logging.getLogger(__name__)
-STEP = 0.04  # seconds between two updates of a streaming answer: as fast as an eye follows, no faster
 # Gradio encrypts its browser storage and makes a new key at every start unless given one; a conversation must outlive that.
 # It protects nothing: the text never leaves the reader's own browser except in the reader's own questions.
 STORAGE = {"storage_key": "lqr-conversation", "secret": "kept-in-the-browser"}
@@ -161,6 +160,9 @@ class ChatPage:
     def _settled(self, conversation: Conversation, texts: Texts, *, status: str = "") -> Update:
         return {self.page: self._page(conversation, texts, status=status), self.saved: conversation.to_json()}
 
+    def _under_way(self, live: Live, name: str, texts: Texts, status: str) -> Update:
+        return {self.page: self._page(live.before.and_then(live.exchange), texts, status=status, busy=name)}
+
     def restore(self, saved: Any, request: gr.Request) -> Update:
         """The page as the browser left it."""
         texts = _texts(request)
@@ -187,46 +189,16 @@ class ChatPage:
         if not question.strip() or not session.begin(name, live):
             return
         try:
-            yield {self.page: self._page(_with(before, live.exchange), texts, status=texts.thinking, busy=name)}
+            yield self._under_way(live, name, texts, texts.thinking)
             history = Conversation() if asked.get("alone") else before
-            yield from self._stream(live, name, question, history, self.app_of(request), texts)
+            show = partial(self._under_way, live, name, texts)
+            yield from asking.stream(live, question, history, self.app_of(request), texts, show)
             if live.settle():
                 status = texts.stopped if live.exchange.stopped else live.exchange.error or texts.ready
-                yield self._settled(_with(before, live.exchange), texts, status=status)
+                yield self._settled(before.and_then(live.exchange), texts, status=status)
         finally:
             live.cancelled.set()
             session.end(name)
-
-    def _stream(
-        self, live: Live, name: str, question: str, history: Conversation, application: Application, texts: Texts
-    ) -> Iterator[Update]:
-        status, shown, options = texts.thinking, 0.0, live.exchange.options
-        try:
-            pipeline = options.tuned(application.pipeline)
-            stream = pipeline.stream(question, history.turns(), cancelled=live.cancelled.is_set, route=options.route)
-            # Closing passes a Stop (or a closed tab) on to the pipeline at once, not when the garbage collector comes round.
-            with closing(cast("Generator[Event, None, None]", stream)) as events:
-                for event in events:
-                    if live.cancelled.is_set():
-                        raise Cancelled("stopped by the reader")
-                    if isinstance(event, Answer):
-                        live.exchange = replace(live.exchange, answer=event.to_dict(), draft="")
-                        return
-                    if isinstance(event, TextDelta):
-                        live.exchange = replace(live.exchange, draft=live.exchange.draft + event.text)
-                        if time.monotonic() - shown < STEP:
-                            continue
-                    elif isinstance(event, Progress) and texts.language == "en":
-                        status = event.detail or event.stage
-                    shown = time.monotonic()
-                    yield {self.page: self._page(_with(live.before, live.exchange), texts, status=status, busy=name)}
-            raise LqrError("the pipeline ended without an answer")
-        except Cancelled:
-            live.exchange = replace(live.exchange, stopped=True)
-        except Exception:
-            number = secrets.token_hex(4)
-            log.exception("answer %s failed", number)
-            live.exchange = replace(live.exchange, error=texts.failed.format(id=number))
 
     def stop(self, saved: Any, session: Session, event: gr.EventData, request: gr.Request) -> Update:
         """End the answer under way and keep what there is of it; a question still in the queue goes back unasked."""
@@ -237,7 +209,7 @@ class ChatPage:
         if not live.settle():
             return {self.page: gr.skip(), self.saved: gr.skip()}  # it ended by itself just now, and has said so
         stopped = replace(live.exchange, stopped=live.exchange.answer is None)
-        return self._settled(_with(live.before, stopped), texts, status=texts.stopped)
+        return self._settled(live.before.and_then(stopped), texts, status=texts.stopped)
 
     # Conversations -------------------------------------------------------------------------------------------------------
 
@@ -261,8 +233,8 @@ class ChatPage:
 
     def open_document(self, saved: Any, event: gr.EventData, request: gr.Request) -> Update:
         """The whole document of a source, at the place that was cited."""
-        texts = _texts(request)
-        source = _source(Conversation.from_json(saved), _data(event))
+        texts, place = _texts(request), _data(event)
+        source = Conversation.from_json(saved).source(place.get("exchange"), place.get("number"))
         if source is None:
             return {self.viewer: document.missing(texts)}
         try:
@@ -270,8 +242,8 @@ class ChatPage:
         except (LqrError, KeyError):
             log.info("document %r is gone", source.get("document_id"))
             return {self.viewer: document.missing(texts)}
-        place = str(source.get("text", "")), source.get("section", ()), source.get("quotes", ())
-        return {self.viewer: document.page(whole, *place, texts)}
+        cited = str(source.get("text", "")), source.get("section", ()), source.get("quotes", ())
+        return {self.viewer: document.page(whole, *cited, texts)}
 
     def rate(self, saved: Any, event: gr.EventData, request: gr.Request) -> Update:
         """Record a thumb with its reasons, and show it as given."""
@@ -336,10 +308,6 @@ def _html(name: str, script: str, *, value: Any = "", html_template: str = "<div
     )
 
 
-def _with(before: Conversation, exchange: Exchange) -> Conversation:
-    return replace(before, exchanges=(*before.exchanges, exchange))
-
-
 def _texts(request: gr.Request) -> Texts:
     return choose(request.headers.get("accept-language"))
 
@@ -347,15 +315,6 @@ def _texts(request: gr.Request) -> Texts:
 def _data(event: gr.EventData) -> Mapping[str, Any]:
     """What the page's script sent; it may have been tampered with, so every value is checked where it is used."""
     return event._data if isinstance(event._data, dict) else {}
-
-
-def _source(conversation: Conversation, place: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The source that a click names by its exchange and number."""
-    index, number = place.get("exchange"), place.get("number")
-    if not isinstance(index, int) or not 0 <= index < len(conversation.exchanges):
-        return None
-    answer = conversation.exchanges[index].answer
-    return next((source for source in answer["sources"] if source["number"] == number), None) if answer else None
 
 
 _LOG = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lqr.types import Turn
@@ -80,6 +80,17 @@ class Conversation:
         name = raw.get("id")
         known = isinstance(name, str) and re.fullmatch("[0-9a-z]{8,32}", name)
         return cls(_exchanges(raw.get("exchanges")), str(name) if known else "")
+
+    def and_then(self, exchange: Exchange) -> Conversation:
+        """The conversation with one exchange more."""
+        return replace(self, exchanges=(*self.exchanges, exchange))
+
+    def source(self, exchange: Any, number: Any) -> Mapping[str, Any] | None:
+        """The source ``number`` of the answer in that ``exchange``; None if there is none. Both may be anything at all."""
+        if not isinstance(exchange, int) or not 0 <= exchange < len(self.exchanges):
+            return None
+        answer = self.exchanges[exchange].answer
+        return next((source for source in answer["sources"] if source["number"] == number), None) if answer else None
 
     def turns(self) -> tuple[Turn, ...]:
         """The conversation as the pipeline takes it; a question that got no answer is left out with it."""

@@ -18,7 +18,8 @@ import gradio as gr
 
 from lqr.corpus.readers import clean_source, supported_suffixes
 from lqr.errors import LqrError, ReadError
-from lqr.service.sessions import Collection, QuotaError, Scope, Sessions, Upload
+from lqr.service.sessions import Sessions
+from lqr.service.uploads import Collection, QuotaError, Scope, Upload
 from lqr.ui.markup import escape
 from lqr.ui.texts import ASSETS, Texts, choose, component_texts
 

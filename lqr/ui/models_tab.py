@@ -1,6 +1,7 @@
-"""The Models tab: the cards of the installed models and how they were measured, read from files of the program.
+"""The Models tab: how this server's answers measure up, the cards of the installed models, and how they were measured.
 
-Markdown is rendered without raw HTML, pictures and links that are not http(s); JSON becomes tables of what it holds.
+Cards and results are read from files of the program. Markdown is rendered without raw HTML, pictures and links that are
+not http(s); JSON becomes tables of what it holds.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
+from gradio.context import get_render_context
 
+from lqr.service.watch import WatchedPipeline
 from lqr.settings import ROOT
 from lqr.ui.library import texts_of
 from lqr.ui.markup import escape, plain_text, web_address
+from lqr.ui.running import running
 from lqr.ui.texts import Texts
 
 if TYPE_CHECKING:
@@ -45,8 +49,22 @@ class ModelsTab:
 
     def build(self) -> None:
         """The tab's content, inside the ``gr.Tab`` being built."""
+        chart = gr.HTML("", elem_id="running", apply_default_css=False)
         shown = gr.HTML("", elem_id="models", apply_default_css=False)
-        gr.on(None, self.show, [], [shown], queue=False, show_progress="hidden", api_visibility="private")
+        quietly: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+        gr.on(None, self.show, [], [shown], **quietly)
+        tab = get_render_context()
+        if isinstance(tab, gr.Tab):  # answers are given while the page is open: drawn again whenever the tab is
+            tab.select(self.running, [], [chart], **quietly)
+        gr.on(None, self.running, [], [chart], **quietly)
+
+    def running(self, request: gr.Request) -> str:
+        """The chart of the answers since the start; empty where nobody watches over the pipeline, so nothing is counted."""
+        pipeline = self.application.pipeline
+        if not isinstance(pipeline, WatchedPipeline):
+            return ""
+        recent = pipeline.watch.recent
+        return running(recent.points, recent.total, texts_of(request))
 
     def show(self, request: gr.Request) -> str:
         """All cards, then the results."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import gradio as gr
 
-from lqr.retrieval.retriever import Mode
+from lqr.retrieval.ranking import Mode
 from lqr.types import Hit
 from lqr.ui import endpoints
 from lqr.ui.library import texts_of

@@ -196,6 +196,25 @@ class Texts:
     card: str = "Model card"
     evaluation: str = "Evaluation"
     benchmarks: str = "Results of benchmarks"
+    # How the answers of this server measure up
+    groundedness: str = "Groundedness"
+    relevance: str = "Relevance of the answer"
+    running: str = "Answers of this server"
+    running_lead: str = (
+        "Means of the last {window} questions since the program was started, renewed every {every}. "
+        "Only numbers are kept, nothing of what was asked or answered."
+    )
+    running_none: str = "A chart appears here after {every} questions; {asked} have been asked since the program was started."
+    running_latest: str = (
+        "The last {questions} of {total} questions: groundedness {groundedness}, relevance {relevance}, refused {refused}."
+    )
+    running_axis: str = "Questions so far"
+    running_refused: str = "Refused"
+    running_note: str = (
+        "Groundedness is the share of sentences found quoted or supported by the passage they cite. Answers without a language "
+        "model only quote, so theirs is 100 % by construction. Relevance is how likely the relevance model holds it that the "
+        "answer helps with the question. Refusals count for neither."
+    )
 
 
 EN = Texts()

@@ -64,6 +64,11 @@ def _numbers(answer: Mapping[str, Any], texts: Texts) -> list[tuple[str, str]]:
     likely = answer["confidence"].get("probability")
     if reason:
         rows.append((texts.reason, escape(f"{reason} ({likely:.2f})" if isinstance(likely, int | float) else reason)))
+    figures = answer.get("evaluation")
+    if isinstance(figures, Mapping):
+        for title, key in ((texts.groundedness, "groundedness"), (texts.relevance, "relevance")):
+            if isinstance(figures.get(key), int | float):
+                rows.append((title, f"{figures[key]:.2f}"))
     for title, key in ((texts.kept, "kept"), (texts.dropped, "dropped")):
         if way.get(key):
             body = "".join(map(_hit, way[key]))

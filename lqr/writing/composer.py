@@ -15,9 +15,10 @@ from typing import Any
 
 from lqr.answer_type import expects, shows
 from lqr.blend import Blend, blended, logit
-from lqr.text import STOPWORDS, content_words, words
-from lqr.types import Claim, Hit
-from lqr.writing.layout import write
+from lqr.text import content_words
+from lqr.types import Claim, Hit, Passage
+from lqr.writing.layout import PROHIBITS, write
+from lqr.writing.rows import whole_tables
 from lqr.writing.units import Unit, units_of
 
 Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs of question and (heading, text)
@@ -25,11 +26,13 @@ Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs
 # A unit must be at least this share of the best one to be said too, and this probable in itself.
 KEEP_SHARE = 0.3
 KEEP_FLOOR = 0.05
+OTHER_SHARE = 0.4  # of the best, for a unit of another document than the best's: what is beside the point comes from there
 REDUNDANT = 0.88  # cosine above which two sentences say the same
 MAX_UNITS = {"short": 3, "long": 5}
 WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
+BESIDE = 0.25  # weight of a sentence from an article on another animal or crop, which speaks of the asked one by the way
+REPEATS = 0.4  # a sentence whose figures were all said must bring at least this share of new words
 MAX_LIST = 8
-MAX_ROWS = 6
 
 _LONG = re.compile(
     r"\b(?:how (?:do|can|should|to)|what (?:should|can|do|must) i|what to do|signs?|symptoms?|"
@@ -42,6 +45,7 @@ _ENUMERATES = re.compile(
     r"which|what are|list|ways|measures|prevent|control|causes|tools?|equipment|checklist|rules)\b",
     re.IGNORECASE,
 )
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +59,25 @@ class Composition:
 
 
 class Composer:
-    """Chooses and orders units. ``scorer`` is the evidence model; ``encode`` gives unit vectors for redundancy."""
+    """Chooses and orders units.
+
+    Args:
+        scorer: the evidence model.
+        encode: gives unit vectors, for redundancy.
+        beside: whether a passage's article is on another thing than the question, so that others go before it.
+    """
 
     name = "composer"
 
-    def __init__(self, scorer: Scorer, encode: Callable[[Sequence[str]], Any], blend: Blend | None = None) -> None:
-        self._scorer, self._encode, self._blend = scorer, encode, blend or Blend()
+    def __init__(
+        self,
+        scorer: Scorer,
+        encode: Callable[[Sequence[str]], Any],
+        blend: Blend | None = None,
+        *,
+        beside: Callable[[str, Passage], bool] = lambda question, passage: False,
+    ) -> None:
+        self._scorer, self._encode, self._blend, self._beside = scorer, encode, blend or Blend(), beside
 
     def compose(
         self, question: str, parts: Sequence[str], hits: Sequence[Hit], *, allowed: Callable[[str], bool] = lambda text: True
@@ -80,6 +97,9 @@ class Composer:
         vectors = self._encode([unit.text for unit in units])
         scored, part_scores = self._score(question, parts, units, relevance, vectors)
         best = max(unit.score for unit in scored)
+        asked = parts or (question,)
+        beside = {(n, hit.passage.id) for n, part in enumerate(asked) for hit in hits if self._beside(part, hit.passage)}
+        scored = [replace(u, score=u.score * BESIDE) if (u.part, u.passage.id) in beside else u for u in scored]
         chosen = self._choose(question, parts, scored, vectors)
         text, claims = write(question, chosen, scored, parts)
         return Composition(text, claims, best, part_scores)
@@ -131,11 +151,14 @@ class Composer:
             ranked = sorted(candidates, key=lambda u: -u.score)
             if not ranked:
                 return
-            bar = max(KEEP_FLOOR, KEEP_SHARE * ranked[0].score)
+            first = ranked[0]
             taken = 0
             for unit in ranked:
-                if taken >= room or (unit.score < bar and taken):
+                share = KEEP_SHARE if unit.passage.document_id == first.passage.document_id else OTHER_SHARE
+                if taken >= room:
                     break
+                if taken and unit.score < max(KEEP_FLOOR, share * first.score):
+                    continue
                 if any(unit.key == c.key or alike[place[unit.key], place[c.key]] > REDUNDANT for c in chosen):
                     continue
                 if taken and not _adds(unit, chosen):
@@ -150,7 +173,7 @@ class Composer:
                 take(scored, limit)
         else:
             take(scored, limit)
-        return _whole_tables(question, self._whole_lists(question, chosen, scored), scored)
+        return whole_tables(question, self._whole_lists(question, chosen, scored), scored)
 
     def _whole_lists(self, question: str, chosen: list[Unit], scored: list[Unit]) -> list[Unit]:
         """Half a list of steps or signs is a wrong answer: take the list whole when the question asks for one."""
@@ -164,35 +187,18 @@ class Composer:
         return chosen
 
 
-def _whole_tables(question: str, chosen: list[Unit], scored: Sequence[Unit]) -> list[Unit]:
-    """Of a table that holds the answer, the rows whose label the question names; if it names none, all (or the best few).
-
-    Which row is "20 °C" or "three weeks old" is for the reader to see, not for a model to guess.
-    """
-    result = list(chosen)
-    asked = {w.rstrip("s") for w in words(question)}
-    for place in dict.fromkeys((u.passage.document_id, u.passage.section) for u in chosen if u.kind == "row"):
-        table = [u for u in scored if u.kind == "row" and (u.passage.document_id, u.passage.section) == place]
-        labels = [{w.rstrip("s") for w in words(_label(u.text)) if w not in STOPWORDS} for u in table]
-        common = set.intersection(*labels)
-        named = [len((label - common) & asked) for label in labels]
-        if max(named) > 0:
-            rows = [u for u, n in zip(table, named, strict=True) if n == max(named)]
-        else:
-            rows = table
-        if len(rows) > MAX_ROWS:
-            rows = sorted(rows, key=lambda u: -u.score)[: MAX_ROWS // 2]
-        part = next(u.part for u in chosen if u.kind == "row" and (u.passage.document_id, u.passage.section) == place)
-        rows = [replace(u, part=part) for u in sorted(rows, key=lambda u: u.passage.position)]
-        result = [u for u in result if u.kind != "row" or (u.passage.document_id, u.passage.section) != place] + rows
-    return result
-
-
-def _label(row: str) -> str:
-    """The first cell of a row, without its column's name."""
-    return row.split(";", 1)[0].split(":", 1)[-1]
-
-
 def _adds(unit: Unit, chosen: Sequence[Unit]) -> bool:
-    said = {word for c in chosen for word in content_words(c.text)}
-    return len([w for w in set(content_words(unit.text)) if w not in said]) >= 3
+    """Whether ``unit`` says something that ``chosen`` do not: new words, and more of them where it has no new figure.
+
+    What it forbids is worth saying in other words.
+    """
+    said = {_plain(word) for c in chosen for word in content_words(c.text)}
+    own = {_plain(word) for word in content_words(unit.text)}
+    new = own - said
+    figures = set(_FIGURE.findall(unit.text))
+    repeats = bool(figures) and figures <= {figure for c in chosen for figure in _FIGURE.findall(c.text)}
+    return len(new) >= (max(3, REPEATS * len(own)) if repeats and not PROHIBITS.search(unit.text) else 3)
+
+
+def _plain(word: str) -> str:
+    return word.rstrip("s")

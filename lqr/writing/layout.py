@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from lqr.text import content_words, words
 from lqr.types import Claim, Passage
+from lqr.writing import rows
 from lqr.writing.units import Unit
 
 _OWN_MARK = re.compile(r"[\[［【〔]\s*(\^?\d[\d\s,;–-]*)[\]］】〕]")
@@ -29,7 +30,7 @@ _POLAR = re.compile(
     r"do|did|will|would|has|have|am)\b(?!.*\?\s*\w)",
     re.IGNORECASE,
 )
-_PROHIBITS = re.compile(
+PROHIBITS = re.compile(
     r"^(?:do not|don't|never|avoid)\b|\b(?:must (?:not|never)|should (?:not|never)|cannot|can not|"
     r"can never|may not|is not (?:safe|allowed|suitable|enough|possible|necessary|needed)|are not (?:safe|"
     r"allowed|suitable)|"
@@ -49,6 +50,8 @@ _HARM = re.compile(
 _HAPPENS = re.compile(r"\b(?:can|do|does) (?:catch|pass|spread|infect|eat|graze)\b", re.IGNORECASE)
 _MAY_I = re.compile(r"\b(?:i|we|you|one|my|our|safe|ok|okay|allowed)\b", re.IGNORECASE)
 
+FORBIDS = 0.5  # share of the best score from which a prohibition leads
+
 
 def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequence[str]) -> tuple[str, tuple[Claim, ...]]:
     """The text with its ``[n]`` and the claims in order.
@@ -60,7 +63,7 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
     """
     if not chosen:
         return "", ()
-    lead = max(chosen, key=lambda u: u.score)
+    lead = _lead(question, chosen)
     ordered = _ordered(chosen, lead, parts)
     verdict = _verdict(question, lead)
     by_place = {unit.key: unit for unit in scored}
@@ -69,7 +72,7 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
     paragraph: list[str] = []
     numbers: dict[str, int] = {}
     previous: Unit | None = None
-    headed: set[str] = set()
+    headed: set[tuple[str, tuple[str, ...]]] = set()
 
     def flush() -> None:
         if paragraph:
@@ -80,17 +83,22 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
     together = Counter(u.passage.id for u in ordered if u.kind == "item")
     for unit in ordered:
         number = numbers.setdefault(unit.passage.id, len(numbers) + 1)
-        text, quotes = _stand_alone(unit, previous, by_place)
+        if unit.kind == "row":
+            first = previous is None or previous.kind != "row" or rows.table_of(previous) != rows.table_of(unit)
+            text = rows.shown(unit, question, rows.table_with(unit, scored), first=first)
+            quotes: tuple[str, ...] = (unit.text,)
+        else:
+            text, quotes = _stand_alone(unit, previous, by_place)
         text = _unmarked(text)
-        if unit is ordered[0] and verdict:
+        if unit is lead is ordered[0] and verdict:
             text = f"{verdict} {text}"
         if unit.kind == "row" or together[unit.passage.id] > 1:
             flush()
-            where = unit.passage.heading
+            where = rows.table_of(unit)
             if where not in headed and (
                 unit.kind == "row" or previous is None or previous.passage.section != unit.passage.section
             ):
-                lines.append(f"{_unmarked(where)}:")
+                lines.append(f"{_unmarked(rows.heading(unit.passage))}:")
             headed.add(where)
             lines.append(f"- {text} [{number}]")
         else:
@@ -113,6 +121,15 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
     return _join(lines), tuple(claims)
 
 
+def _lead(question: str, chosen: Sequence[Unit]) -> Unit:
+    """The strongest unit; where the question asks whether one may, a sentence that forbids goes before one as good as it."""
+    best = max(chosen, key=lambda u: u.score)
+    if _POLAR.match(question) and _MAY_I.search(question):
+        forbids = [u for u in chosen if u.kind == "sentence" and u.part == best.part and PROHIBITS.search(u.text)]
+        return max([u for u in forbids if u.score >= FORBIDS * best.score], key=lambda u: u.score, default=best)
+    return best
+
+
 def _ordered(chosen: list[Unit], lead: Unit, parts: Sequence[str]) -> list[Unit]:
     """The lead's passage first, then by score of passage; inside a passage by position, but the lead leads.
 
@@ -126,7 +143,8 @@ def _ordered(chosen: list[Unit], lead: Unit, parts: Sequence[str]) -> list[Unit]
     def place(unit: Unit) -> tuple[int, float, int, int]:
         part = unit.part if parts else 0
         first = 0 if unit is lead and unit.kind == "sentence" and not parts else 1
-        return part, -best[part, _group(unit)], first, unit.passage.position if unit.kind == "row" else unit.index
+        group = float("inf") if not parts and _group(unit) == _group(lead) else best[part, _group(unit)]
+        return part, -group, first, unit.passage.position if unit.kind == "row" else unit.index
 
     return sorted(chosen, key=place)
 
@@ -138,23 +156,13 @@ def _group(unit: Unit) -> str:
 
 def _stand_alone(unit: Unit, previous: Unit | None, by_place: dict[tuple[str, int], Unit]) -> tuple[str, tuple[str, ...]]:
     """The unit's text, and the quotes it rests on; a dangling start brings the sentence before or the heading along."""
-    if unit.kind == "row":
-        return _row(unit.text), (unit.text,)
     follows = previous is not None and previous.passage.id == unit.passage.id and previous.index == unit.index - 1
     if _DANGLING.match(unit.text) and not follows:
         before = by_place.get((unit.passage.id, unit.index - 1))
         if before is not None and before.kind == "sentence" and not _DANGLING.match(before.text):
             return f"{before.text} {unit.text}", (before.text, unit.text)
-        return f"{unit.passage.heading}: {unit.text}", (unit.text,)
+        return f"{rows.heading(unit.passage)}: {unit.text}", (unit.text,)
     return unit.text, (unit.text,)
-
-
-def _row(text: str) -> str:
-    """``Stage: late pregnancy; Hay (kg/day): 1.2`` as ``late pregnancy — Hay (kg/day): 1.2``."""
-    cells = [cell.strip() for cell in text.split(";") if cell.strip()]
-    if len(cells) < 2 or ":" not in cells[0]:
-        return text
-    return f"{cells[0].split(':', 1)[1].strip()} — {'; '.join(cells[1:])}"
 
 
 def _unmarked(text: str) -> str:
@@ -175,6 +183,8 @@ def _verdict(question: str, lead: Unit) -> str:
     """
     if lead.kind == "row" or not _POLAR.match(question) or re.search(r"\bor\b", question, re.IGNORECASE):
         return ""
+    if re.match(r"(?:yes|no)\b", lead.text, re.IGNORECASE):
+        return ""  # it says so itself
     asked = {w.rstrip("s") for w in content_words(question)}
     said = {w.rstrip("s") for w in words(lead.text)}
     if not asked or len(asked & said) / len(asked) < 0.75:
@@ -184,7 +194,7 @@ def _verdict(question: str, lead: Unit) -> str:
     )
     if negative_question:
         return ""
-    if _PROHIBITS.search(lead.text):
+    if PROHIBITS.search(lead.text):
         return "No."
     doubtful = re.search(r"\b(?:not|never|only|unless|except|until|if)\b", lead.text, re.IGNORECASE)
     if _MAY_I.search(question):

@@ -124,6 +124,15 @@ def shares(sizes: dict[str, int], wanted: int, cap: int) -> dict[str, int]:
     return given
 
 
+def split_rows(data: Path, name: str, split: str) -> list[Question]:
+    """The questions of a ``split`` (``train``, ``test``) of one of :data:`TESTED`; of ``train`` all that a training may read.
+
+    Raises:
+        ReadError: the file is missing or malformed.
+    """
+    return test_rows(data, name) if split == "test" else list(_train_rows(data, name, int(name in COMPLEX)))
+
+
 def test_rows(data: Path, name: str) -> list[Question]:
     """The test questions of one of :data:`TESTED`, in the file's order.
 

@@ -1,0 +1,110 @@
+"""Comparisons answered side by side: what is asked of each side, and what follows from the answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from lqr.decompose import decompose
+from lqr.evaluation.comparing import Comparison, comparison, date_in
+
+FILMS, AIRPORTS = ("Red Hills", "Blue Vale"), ("Ilam Airport", "Dolpa Airport")
+
+
+def understood(question: str) -> Comparison | None:
+    return comparison(question, decompose(question))
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "ask", "who", "test"),
+    [
+        ("Which film came out first, Red Hills or Blue Vale?", FILMS, "released", "", "earliest"),
+        ("Which film was released more recently, Red Hills or Blue Vale?", FILMS, "released", "", "latest"),
+        ("Who is older, Anna Abt or Beat Bosch?", ("Anna Abt", "Beat Bosch"), "born", "", "earliest"),
+        (
+            "Which film has the director who died later, Red Hills or Blue Vale?",
+            FILMS,
+            "die",
+            "director",
+            "latest",
+        ),
+        (
+            "Are Ilam Airport and Dolpa Airport located in the same country?",
+            AIRPORTS,
+            "country",
+            "",
+            "same",
+        ),
+        ("Did Anna Abt and Beat Bosch have the same nationality?", ("Anna Abt", "Beat Bosch"), "nationality", "", "same"),
+    ],
+)
+def test_what_is_compared_and_how_it_is_asked(question: str, options: tuple[str, str], ask: str, who: str, test: str) -> None:
+    found = understood(question)
+    assert found is not None
+    assert (found.options, found.test) == (options, test)
+    assert ask in found.ask
+    assert (who in found.who) if who else not found.who
+    assert "{}" in found.ask
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which lake is deeper, Lake Zug or Lake Thun?",  # no date
+        "When was the town where Dario was born founded?",  # no comparison
+        "Are Anna Abt and Beat Bosch both painters?",
+        "Was the first of them, Anna Abt or Beat Bosch, born later?",  # first and later
+        "",
+    ],
+)
+def test_what_it_does_not_understand_is_none(question: str) -> None:
+    assert understood(question) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("12 May 1900", (1900, 5, 12)),
+        ("May 12, 1900", (1900, 5, 12)),
+        ("in September 1987", (1987, 9, 0)),
+        ("1949", (1949, 0, 0)),
+        ("AD 843", (843, 0, 0)),
+        ("12 May", None),
+        ("a maker of 12 films", None),
+        ("", None),
+    ],
+)
+def test_dates(text: str, date: tuple[int, int, int] | None) -> None:
+    assert date_in(text) == date
+
+
+DATES = Comparison(("A", "B"), "When was {} born?", "", "earliest")
+
+
+@pytest.mark.parametrize(
+    ("said", "earliest", "latest"),
+    [
+        (("1900", "12 May 1899"), "B", "A"),
+        (("3 June 1900", "12 May 1900"), "B", "A"),
+        (("June 1900", "1900"), "A", "A"),  # the year alone is no later than the month in it
+        (("1900", "unknown"), "", ""),
+        (("", ""), "", ""),
+    ],
+)
+def test_the_verdict_on_dates(said: tuple[str, str], earliest: str, latest: str) -> None:
+    assert DATES.verdict(said) == earliest
+    assert Comparison(("A", "B"), "When was {} born?", "", "latest").verdict(said) == latest
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (("Iran", "an Iranian city"), "yes"),
+        (("United States", "American"), "yes"),
+        (("U.S.", "American"), "yes"),
+        (("Swiss", "Austrian"), "no"),
+        (("the Republic of Korea", "the Republic of Malta"), "no"),
+        (("", "Swiss"), ""),
+    ],
+)
+def test_the_verdict_on_countries(said: tuple[str, str], answer: str) -> None:
+    assert Comparison(("A", "B"), "In which country is {}?", "", "same").verdict(said) == answer

@@ -1,0 +1,58 @@
+"""Tests of lqr.selection: what the conversation before a follow-up does to the order; the rest is tested through the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from lqr.blend import Blend
+from lqr.corpus.profile import Profile
+from lqr.retrieval.continuity import Thread
+from lqr.retrieval.layered import Retrieved
+from lqr.retrieval.rerank import Reranker
+from lqr.selection import Selection
+from lqr.settings import Settings
+from lqr.types import Hit, Passage
+
+HELPS = {"salt": 0.6, "wool": 0.5, "hay": 0.05, "lime": 0.04}
+
+
+def hit(name: str) -> Hit:
+    return Hit(Passage(f"{name}-0", name, name.title(), (), f"On {name}.", 0, 0, 9), 1.0)
+
+
+def scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
+    return [HELPS[title.lower()] for _, (title, _) in pairs]
+
+
+def signals(query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float | None]]:
+    """Only "Wool then" is near to the passage about wool."""
+    near = [1.0 if query == "Wool then" and i == "wool-0" else 0.0 for i in ids]
+    return near, near, [None] * len(ids)
+
+
+def chosen(thread: Thread) -> tuple[list[Hit], list[Hit]]:
+    reranker = Reranker(scorer, signals, Blend(unasked={"encoder": 1.0, "cosine": 2.0}))
+    found = Retrieved(("And then?",), (tuple(map(hit, HELPS)),), ("And then?",), 1, thread)
+    return Selection(Settings(), Profile(), reranker, lambda document: ()).choose("And then?", found)
+
+
+def test_without_a_conversation_the_model_decides_alone() -> None:
+    kept, dropped = chosen(Thread())
+    assert [h.passage.title for h in (*kept, *dropped)] == ["Salt", "Wool", "Hay", "Lime"]
+    assert not any("ahead" in h.scores for h in (*kept, *dropped))
+
+
+def test_the_document_of_the_last_answer_is_ahead_but_helps_no_more() -> None:
+    kept, dropped = chosen(Thread({"wool": 1.0, "lime": 1.0}))
+    assert [h.passage.title for h in (*kept, *dropped)] == ["Wool", "Salt", "Lime", "Hay"]
+    assert kept[0].score == pytest.approx(0.5)  # what the gate weighs is as before
+    assert kept[0].scores["ahead"] == pytest.approx(0.7311, abs=1e-4)
+    assert [h.passage.title for h in kept] == ["Wool", "Salt", "Lime"]  # lifted over the threshold of 0.1
+
+
+def test_what_was_searched_beside_the_question_counts_half() -> None:
+    kept, _ = chosen(Thread(beside="Wool then"))
+    assert [h.passage.title for h in kept] == ["Wool", "Salt"]
+    assert kept[0].score == pytest.approx(0.7311, abs=1e-4)  # a cosine of 1 and one of 0: the logistic of 2 / 2
