@@ -149,7 +149,7 @@ class Pipeline:
         )
         with run.timed("retrieve"):
             followed = history if rewritten.kind == "follow_up" else ()
-            found = self.layered.retrieve(asked, parts, followed, rewritten.beside)
+            found = self.layered.retrieve(asked, parts, followed, self.profile.glossed(rewritten.beside))
         run.trace = replace(run.trace, queries=found.queries, steps=found.steps)
         _check(cancelled)
 
@@ -199,7 +199,7 @@ class Pipeline:
         with run.timed("sources"):
             sources = self.answering.sources(written.claims, kept)
         with run.timed("evaluate"):
-            figures = evaluate(standalone, written.claims, self.reranker.scorer)
+            figures = evaluate(asked, written.claims, self.reranker.scorer)
         trace = run.finished(
             writer=written.writer, removed_citations=written.removed_citations, replaced_claims=written.replaced_claims
         )

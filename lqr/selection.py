@@ -18,6 +18,7 @@ from lqr.retrieval.rerank import Reranker
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 
+ROWS_BESIDE = 40  # rows that a kept one brings along: the writer reads them all, and a visitor's table may have thousands
 SAME_TABLE = "a row of the same table"  # ``Hit.why`` of a row that came along with another one
 
 
@@ -82,16 +83,23 @@ class Selection:
         return out_of_scope(self.profile, question, passage) or out_of_force(self.profile.rules, question, passage)
 
     def _rows_beside(self, kept: Sequence[Hit]) -> list[Hit]:
-        """The other rows of the tables that kept rows stand in."""
+        """The other rows of the tables that kept rows stand in, of a long table the ``ROWS_BESIDE`` nearest to the best row."""
         found = {hit.passage.id for hit in kept}
+        tables = set()
         rows: list[Hit] = []
         for hit in kept:
-            if hit.passage.kind != "table_row":
+            table = hit.passage.document_id, hit.passage.section
+            if hit.passage.kind != "table_row" or table in tables:
                 continue
-            for passage in self.passages_of(hit.passage.document_id):
-                if passage.kind == "table_row" and passage.section == hit.passage.section and passage.id not in found:
-                    found.add(passage.id)
-                    rows.append(Hit(passage, hit.score, hit.scores, SAME_TABLE))
+            tables.add(table)
+            others = [
+                passage
+                for passage in self.passages_of(hit.passage.document_id)
+                if passage.kind == "table_row" and passage.section == hit.passage.section and passage.id not in found
+            ]
+            place = hit.passage.position
+            near = sorted(others, key=lambda passage, place=place: abs(passage.position - place))[:ROWS_BESIDE]  # type: ignore[misc]
+            rows.extend(Hit(passage, hit.score, hit.scores, SAME_TABLE) for passage in sorted(near, key=lambda p: p.position))
         return rows
 
 

@@ -275,6 +275,8 @@ def test_long_work_says_how_far_it_is_where_there_is_no_terminal() -> None:
     now[0] += 20.0
     show("embedding", 10, 100)
     assert stream.getvalue().splitlines()[-1] == "embedding: 10 of 100, 3 min left"
+    show("reading", 0, 5)  # the first reading took no time, and is over
+    assert "reading" not in stream.getvalue()
 
 
 def test_a_library_that_raises_its_own_log_level_is_not_heard() -> None:

@@ -513,3 +513,23 @@ def test_titles_may_begin_with_any_sign() -> None:
         if title[0].isalpha():
             assert plain.search(f"what is {title.lower()} about"), title
     assert plain.search("who sang in 'til tuesday?")
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply", "then", "without"),
+    [
+        # a refusal's list of what is held besides is no topic
+        (
+            "how old are kids when they come off milk",
+            "The documents here do not answer this question.\n\nWeaning lambs",
+            "how much do they weigh then?",
+            "weaning lambs",
+        ),
+        # nor is a row of a table
+        ("which vaccines does a flock need?", "Which vaccines:\n- Orf — First course: once [1]", "how often?", "orf"),
+        # and an answer from elsewhere does not take the place of the crop that was asked about
+        ("wheat in Gansu, sowing dates?", "Making silage: wheat is sown in March. [1]", "seed per mu?", "making silage"),
+    ],
+)
+def test_what_an_answer_names_by_the_way_is_not_the_topic(asked: str, reply: str, then: str, without: str) -> None:
+    assert without not in ask(then, asked, f"A: {reply}").standalone.lower()

@@ -139,6 +139,15 @@ def test_what_people_say_gets_the_documents_name(spoken: Profile, said: str, glo
     assert spoken.renamed(said) == renamed
 
 
+def test_a_wish_that_cannot_be_met_is_not_broken_up(tmp_path: Path) -> None:
+    wish = '[[not_held]]\nwords = ["多少钱", "bill for mites"]\nen = "No prices."\n'
+    profile = written(tmp_path, wish + '[synonyms]\n"how much" = ["多少"]\nvarroosis = ["mites"]\n')
+    for said in ("蜂蜜多少钱", "the bill for mites"):
+        assert profile.renamed(said) == profile.glossed(said) == said
+        assert profile.cannot_hold(profile.renamed(said)) == "No prices."
+    assert profile.renamed("蜂蜜多少") == "蜂蜜 how much "
+
+
 def test_a_longer_name_of_the_documents_is_not_broken_up(tmp_path: Path) -> None:
     profile = written(tmp_path, '[synonyms]\nmaize = ["corn"]\n"corn borers" = ["stalk worms"]\n')
     assert profile.renamed("corn and corn borers") == "maize and corn borers"

@@ -35,6 +35,10 @@ def understood(question: str) -> Comparison | None:
             "same",
         ),
         ("Did Anna Abt and Beat Bosch have the same nationality?", ("Anna Abt", "Beat Bosch"), "nationality", "", "same"),
+        # words of a name tell neither what is asked nor of whom
+        ("Which band was formed first, Kings of Zug or Red Hills?", ("Kings of Zug", "Red Hills"), "founded", "", "earliest"),
+        ("Which film was released first, Death Hill or Born Blue?", ("Death Hill", "Born Blue"), "released", "", "earliest"),
+        ("Who died earlier, Anna Last or Beat Bosch?", ("Anna Last", "Beat Bosch"), "die", "", "earliest"),
     ],
 )
 def test_what_is_compared_and_how_it_is_asked(question: str, options: tuple[str, str], ask: str, who: str, test: str) -> None:
@@ -66,6 +70,9 @@ def test_what_it_does_not_understand_is_none(question: str) -> None:
         ("12 May 1900", (1900, 5, 12)),
         ("May 12, 1900", (1900, 5, 12)),
         ("in September 1987", (1987, 9, 0)),
+        ("3 Sept. 1987", (1987, 9, 3)),
+        ("Mary, 1920", (1920, 0, 0)),
+        ("Marcus made 12 films by 1949", (1949, 0, 0)),
         ("1949", (1949, 0, 0)),
         ("AD 843", (843, 0, 0)),
         ("12 May", None),

@@ -150,6 +150,7 @@ def test_the_product_ranks_what_it_keeps_before_what_it_drops() -> None:
     read = argparse.Namespace(kept=kept, dropped=[Hit(PASSAGES["salt"], 0.1)])
     pipeline = argparse.Namespace(
         glossed=lambda query, parts: (query, parts),
+        profile=argparse.Namespace(glossed=lambda text: text),
         layered=argparse.Namespace(retrieve=lambda *asked: asked),
         read=lambda query, found: read if found == (query, None, (), "") else None,
     )
@@ -177,3 +178,21 @@ def test_a_dialogue_counts_gold_passages_of_its_later_turns() -> None:
     assert measured.summarise(rows)["farm"]["gold_at_5"] == {
         "n": 2, "rewrite": 0.5, "copied": 0.5, "appended": 0.5, "human": 0.5,
     }  # fmt: skip
+
+
+def test_a_follow_up_is_searched_as_the_product_does_and_the_other_texts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(measured, "ranked", lambda app, query, mode, **more: searched.append((query, more)) or ["salt"])
+    application: Any = argparse.Namespace(
+        store=argparse.Namespace(all_passages=lambda: list(PASSAGES.values())),
+        pipeline=argparse.Namespace(rewriter=Rewriter(Profile(), ()), entities=EntityFinder(Profile(), ())),
+    )
+    turns = (
+        ask("How much salt do ewes need?", "How much salt do ewes need?", "salt"),
+        ask("how often?", "How often do ewes need salt?", "salt"),
+    )
+    (row,) = measured.dialogue_rows(application, Item("a", "test", "dialogue", turns), "farm")
+    assert (row["kind"], row["beside"]) == ("follow_up", "How much salt do ewes need. how often?")
+    (_, rewrite), *others = searched
+    assert (rewrite["beside"], rewrite["history"][0].content) == (row["beside"], turns[0].question)
+    assert [more for _, more in others] == [{}] * 3

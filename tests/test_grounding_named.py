@@ -90,6 +90,9 @@ def test_scope_terms_and_glosses_are_not_names() -> None:
         ("sow barley in Kashgar, Gansu", ""),
         ("sow barley in Kashgar", "Kashgar"),
         ("sow Kashgar barley in Gansu", "Kashgar"),  # a kind of barley lies nowhere
+        ("Kashgar, southern Gansu: sow barley", ""),
+        ("sow barley with Clorsulon in Gansu", "Clorsulon"),  # what is done there is no place
+        ("Clorsulon in southern Gansu", "Clorsulon"),
     ],
 )
 def test_a_place_goes_with_the_region_that_it_lies_in(question: str, name: str) -> None:

@@ -202,6 +202,25 @@ def test_a_follow_up_is_answered_with_the_topic_of_the_question_before(pipeline:
     assert ahead == {"Flystrike"}
 
 
+def test_all_that_searches_and_measures_reads_the_documents_own_names(pipeline: Pipeline) -> None:
+    measured: list[str] = []
+
+    def scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
+        measured.extend(question for question, (heading, _) in pairs if not heading)
+        return pipeline.reranker.scorer(pairs)
+
+    named = replace(pipeline.profile, synonyms={"flystrike": ("maggot plague",)})
+    spoken = replace(pipeline, profile=named, reranker=replace(pipeline.reranker, scorer=scorer))
+    said = "Shear sheep before the fly season to prevent flystrike. [1]"
+    question = "How can I prevent maggot plague in sheep?"
+    after = ask(spoken, "and how is it treated?", question, said)
+    assert after.trace.queries[1] == "How can I prevent maggot plague (flystrike) in sheep. and how is it treated?"
+    measured.clear()
+    answer = ask(spoken, question)
+    assert answer.claims
+    assert measured == ["How can I prevent maggot plague (flystrike) in sheep?"]
+
+
 def test_a_question_that_stands_alone_is_ranked_without_the_conversation(pipeline: Pipeline) -> None:
     question, quoted = "How much salt does a sheep need each day?", "Shear sheep before the fly season to prevent flystrike. [1]"
     alone = ask(pipeline, question)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from lqr.retrieval.bm25 import BM25Index
@@ -55,6 +57,12 @@ def history(*answers: str) -> list[Turn]:
 )
 def test_the_passage_behind_a_sentence_is_the_one_that_holds_it(answer: str, expected: list[str]) -> None:
     assert [p.document_id for p in quoted(answer, Lexical())] == expected
+
+
+def test_empty_lines_cost_no_time() -> None:
+    began = time.perf_counter()
+    assert [p.document_id for p in quoted("\n" * 20_000 + f"- {FLUSHING}", Lexical())] == ["flushing"]
+    assert time.perf_counter() - began < 2.0  # seconds; was half a minute when a mark could reach over lines
 
 
 def test_only_the_beginning_of_an_answer_is_looked_up() -> None:

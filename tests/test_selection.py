@@ -11,7 +11,7 @@ from lqr.corpus.profile import Profile
 from lqr.retrieval.continuity import Thread
 from lqr.retrieval.layered import Retrieved
 from lqr.retrieval.rerank import Reranker
-from lqr.selection import Selection
+from lqr.selection import ROWS_BESIDE, SAME_TABLE, Selection
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 
@@ -56,3 +56,19 @@ def test_what_was_searched_beside_the_question_counts_half() -> None:
     kept, _ = chosen(Thread(beside="Wool then"))
     assert [h.passage.title for h in kept] == ["Wool", "Salt"]
     assert kept[0].score == pytest.approx(0.7311, abs=1e-4)  # a cosine of 1 and one of 0: the logistic of 2 / 2
+
+
+def test_of_a_long_table_the_rows_nearest_to_the_kept_one_come_along() -> None:
+    def row(number: int) -> Passage:
+        return Passage(f"hay-{number}", "hay", "Hay", ("Bales",), f"Bale: {number}", number, 0, 9, "table_row")
+
+    table = [row(number) for number in range(3000)]
+    found = Retrieved(("q",), ((Hit(table[1500], 1.0), Hit(table[1510], 1.0)),), ("q",), 1)
+    reranker = Reranker(lambda pairs: [0.9, 0.8], signals, Blend())
+    kept, _ = Selection(Settings(), Profile(), reranker, lambda document: table).choose("q", found)
+    beside = [h.passage.position for h in kept if h.why == SAME_TABLE]
+    assert len(beside) == ROWS_BESIDE
+    assert beside == sorted(beside)
+    assert {1499, 1501} <= set(beside) <= set(range(1470, 1530)) - {1500, 1510}
+    whole, _ = Selection(Settings(), Profile(), reranker, lambda document: table[1495:1515]).choose("q", found)
+    assert len(whole) == 20  # each row once, though two of them were found

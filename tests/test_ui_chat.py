@@ -286,7 +286,9 @@ def test_endpoints_through_a_client(page: ChatPage) -> None:
         client.predict("Is copper bad?", route="simple", strictness="open", passages=3, api_name="/ask")
         assert page.app.pipeline.with_options[-1][:2] == ("simple", 3)
         assert client.predict("copper", 5, api_name="/search")[0]["title"] == "Copper poisoning in sheep"
-        for arguments in (("fail", None), ("x", ["no message"])):
+        long = [{"role": "user", "content": "x" * 50_000}]
+        many = [{"role": "user", "content": "x"}] * 100
+        for arguments in (("fail", None), ("x", ["no message"]), ("x", long), ("x", many)):
             with pytest.raises(AppError) as caught:
                 client.predict(*arguments, api_name="/ask")
             assert "/srv" not in str(caught.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from lqr.text import content_words
 from lqr.types import Hit, Passage
 from lqr.writing.composer import Composer
 from lqr.writing.rows import heading as heading_over
+from lqr.writing.rows import whole_tables
 from lqr.writing.units import units_of
 
 
@@ -180,6 +182,15 @@ def test_a_number_with_another_unit_names_no_row(composer: Composer, question: s
     )
     made = composer.compose(question, (), rows)
     assert re.findall(r"- (Day 1|2 to 3|4)", made.text) == weeks
+
+
+@pytest.mark.parametrize("question", ["a" * 2000, "羊" * 2000, "1," * 1000, "a:" + "=" * 1998])
+def test_a_question_of_one_long_word_costs_no_more_than_another(question: str) -> None:
+    rows = table(*(f"Weeks: {n}; Milk (ml): {n}00" for n in range(40)), title="Milk", section="How much milk")
+    units = [unit for n, row in enumerate(rows) for unit in units_of(row.passage, n)]
+    began = time.process_time()
+    whole_tables(question, units[:1], units)
+    assert time.process_time() - began < 0.5  # once 1.5 s a row
 
 
 def test_thousands_are_read_whole(composer: Composer) -> None:

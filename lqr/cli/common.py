@@ -51,15 +51,15 @@ def progress_lines(stream: TextIO | None = None, clock: Callable[[], float] = ti
     def show(what: str, done: int, total: int) -> None:
         now = clock()
         start, first = began.setdefault(what, (now, done))
-        if now - said.get(what, start) < EVERY and not (what in said and done >= total):
-            return
-        said[what] = now
-        left = ""
-        if first < done < total:
-            left = f", {_duration((now - start) * (total - done) / (done - first))} left"
-        print(f"{what}: {done} of {total}{left}", file=stream or sys.stderr, flush=True)
+        if now - said.get(what, start) >= EVERY or (what in said and done >= total):
+            said[what] = now
+            left = ""
+            if first < done < total:
+                left = f", {_duration((now - start) * (total - done) / (done - first))} left"
+            print(f"{what}: {done} of {total}{left}", file=stream or sys.stderr, flush=True)
         if done >= total:  # what comes under this name again is other work
-            del began[what], said[what]
+            del began[what]
+            said.pop(what, None)
 
     return show
 

@@ -41,7 +41,7 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
         "--base", default=BASE, metavar="NAME", help=f"encoder to start from: a Hub id or a folder (default: {BASE})"
     )
     parser.add_argument("--epochs", type=float, metavar="N", help="at most (default: 10 for complexity, else that of the recipe)")
-    parser.add_argument("--batch", type=int, metavar="N", help="rows a step (default: 32)")
+    parser.add_argument("--batch", type=int, metavar="N", help="rows a step (default: 32, for the reader 24)")
     parser.add_argument("--learning-rate", type=float, metavar="X", help="peak (default: 5e-5 for complexity, else the recipe's)")
     parser.add_argument("--seed", type=int, default=13, metavar="N", help="of data, order and weights (default: 13)")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="of torch; 0 lets it choose (default: 0)")

@@ -88,10 +88,18 @@ def _still(old: Focus, question: str, found: list[Name]) -> bool:
 
 
 def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
-    """The focus once the answer is read: it gives a topic to a question that had none ("what is it?"), and a pair."""
-    opening = reply[:400]
+    """The focus once the answer is read: it gives a topic to a question that had none ("what is it?"), and a pair.
+
+    A refusal tells nothing: what it names is what the documents hold besides. A list names many things by the way.
+    """
+    if any(reply.startswith(names.profile.text("refusal", language)) for language in ("en", "zh")):
+        return focus
+    opening = _LISTED.sub("", reply[:400])
     found = names.titles(opening)
     topic, kind = focus.topic, focus.kind
+    asked = {k: things for k, things in names.profile.things(topic).items() if k not in BEINGS and k != "region"}
+    for k, things in asked.items():  # "qingke in Tibet", answered from a calendar of Tibet: still qingke
+        found = [title for title in found if things & names.profile.things(title.text).get(k, set())]
     if found and not names.titles(focus.question):
         topic, kind = found[0].text, found[0].kind
         if found[0].start == 0 and kind == "title":
@@ -99,6 +107,9 @@ def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
     heard = [name for name in names.all(opening) if name.kind == "name"]
     pair = focus.pair or (pair_in(opening, names) if len(names.find(focus.question)) <= 1 else ())
     return replace(focus, topic=topic, kind=kind, pair=pair, called=with_called(focus.called, heard))
+
+
+_LISTED = re.compile(r"^- .*$", re.MULTILINE)
 
 
 def with_called(called: tuple[str, ...], found: list[Name]) -> tuple[str, ...]:

@@ -114,6 +114,8 @@ class Profile:
     def _said(self) -> tuple[re.Pattern[str] | None, dict[str, str]]:
         names = {name.lower(): name for name in self.synonyms}  # its own too, or "corn" would break up "corn borer"
         names |= {said.lower(): name for name, alike in self.synonyms.items() for said in alike}
+        # a wish that can't be met stays as it was said: of "多少钱" (what price) "多少" alone is how much
+        names |= {word.lower(): word for entry in self.not_held for word in (*entry.words, *entry.unless)} if names else {}
         return _any_of(names), names
 
     def glossed(self, question: str) -> str:

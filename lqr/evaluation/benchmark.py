@@ -81,7 +81,6 @@ def run(options: Options, *, embedder: Embedder | None = None, generator: Genera
             relevance=options.relevance,
             graph=options.graph,
             decomposition=options.decomposition,
-            dense=options.vectors,
             answering=options.kind == "answers",
         )
 

@@ -43,8 +43,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     Args:
         options: ``data`` (the folder of public sets) or ``questions`` (a file of the same layout, for complexity alone);
             ``dataset`` (the name of a set or of the collection; None or ``all``: everything), ``limit`` (questions a set, 0
-            for all), ``seed``, ``split`` (``train``, ``test``; of a collection, whose halves are dev and test, both of the
-            first mean dev).
+            for all), ``seed``, ``split`` (``train``, ``test``; of a collection ``dev``, for which ``train`` may be said, or
+            ``test``).
 
     Raises:
         ReadError: neither ``data`` nor ``questions`` is given, a file is malformed, or nothing is measured on that dataset

@@ -30,15 +30,17 @@ _SAME = (
     (re.compile(r"\b(?:located|situated|in) (?:both )?(?:in )?the same country\b", re.IGNORECASE), "In which country is {}?"),
     (re.compile(r"\bsame country\b", re.IGNORECASE), "Which country is {} from?"),
 )
-# "the film whose director died first", "the directors of films A and B": the date or country is not that of the film
+# "the film whose director died first", "the directors of films A and B": the date or country is not that of the film.
+# Roles are written small; "Kings of Leon" is a name.
 _HAVING = r"(?:has|have|had|with|by) (?:the |an? )?([a-z]+?)s? (?:who|that|from|with)"
-_ROLE = re.compile(rf"\b(?:{_HAVING}|whose ([a-z]+)|([a-z]+)s of)\b", re.IGNORECASE)
+_ROLE = re.compile(rf"\b(?:{_HAVING}|whose ([a-z]+)|([a-z]+)s of)\b")
 _AMERICA = re.compile(r"\bU\.? ?S\.?(?: ?A\.?)?(?!\w)|\bUnited States\b")
 _PLAIN = frozenset("the and republic united states kingdom people of".split())  # words that countries share
 
-_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
+_NAMES = "january february march april may june july august september october november december".split()
+_MONTHS = {name[:3]: number for number, name in enumerate(_NAMES, start=1)}
 _YEAR = re.compile(r"\b(1\d{3}|20\d{2}|[5-9]\d{2})\b")
-_MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
+_MONTH = re.compile(rf"\b({'|'.join(_NAMES)}|{'|'.join(_MONTHS)}|sept)\b", re.IGNORECASE)
 _DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\b")
 
 
@@ -82,21 +84,29 @@ def comparison(question: str, parts: Decomposition) -> Comparison | None:
         return None
     role = _ROLE.search(question)
     who = f"Who is the {next(filter(None, role.groups())).lower()} of {{}}?" if role else ""
-    if ask := _first(_SAME, question):
-        named = _named(question, options, "and")
-        return Comparison(named, ask, who, "same") if named else None
-    latest, earliest = bool(_LATEST.search(question)), bool(_EARLIEST.search(question))
-    ask, named = _first(_EVENTS, question), _named(question, options, "or")
-    if latest == earliest or not ask or named is None:
+    found = _named(question, options)
+    if found is None:
+        return None
+    named, joint, rest = found
+    if ask := _first(_SAME, rest):
+        return Comparison(named, ask, who, "same") if joint == "and" else None
+    latest, earliest, ask = bool(_LATEST.search(rest)), bool(_EARLIEST.search(rest)), _first(_EVENTS, rest)
+    if joint != "or" or latest == earliest or not ask:
         return None
     return Comparison(named, ask, who, "latest" if latest else "earliest")
 
 
-def _named(question: str, options: tuple[str, str], joint: str) -> tuple[str, str] | None:
-    """The options as the question names them, with what they share at their end ("Ilam Airport and Dolpa Airport")."""
+def _named(question: str, options: tuple[str, str]) -> tuple[tuple[str, str], str, str] | None:
+    """The options as the question names them, what joins them, and the question without them: "First" may be a name's.
+
+    What they share at their end goes with both ("Ilam Airport and Dolpa Airport").
+    """
     a, b = map(re.escape, options)
-    match = re.search(rf"{a}((?: [\w'’-]+){{0,3}}),?\s+{joint}\s+(?:the\s+)?{b}(?P<end>\1)?", question, re.IGNORECASE)
-    return (f"{options[0]}{match[1]}", f"{options[1]}{match['end'] or ''}") if match else None
+    match = re.search(rf"{a}((?: [\w'’-]+){{0,3}}),?\s+(and|or)\s+(?:the\s+)?{b}(?P<end>\1)?", question, re.IGNORECASE)
+    if match is None:
+        return None
+    rest = f"{question[: match.start()]} {question[match.end() :]}"
+    return (f"{options[0]}{match[1]}", f"{options[1]}{match['end'] or ''}"), match[2].lower(), rest
 
 
 def _first(table: tuple[tuple[re.Pattern[str], str], ...], question: str) -> str:
@@ -110,13 +120,13 @@ def _stems(text: str) -> set[str]:
 
 
 def date_in(text: str) -> Date | None:
-    """The first year in ``text``, with month and day where they stand beside it; None without a year."""
+    """The first year, month and day in ``text``; a day counts with a month only. None without a year."""
     year = _YEAR.search(text)
     if not year:
         return None
     month = _MONTH.search(text)
     day = _DAY.search(text) if month else None
-    return int(year[1]), _MONTHS[month[1].lower()] if month else 0, int(day[1]) if day else 0
+    return int(year[1]), _MONTHS[month[1][:3].lower()] if month else 0, int(day[1]) if day else 0
 
 
 def _differing(first: str, second: str) -> tuple[str, str] | None:

@@ -129,8 +129,10 @@ def dialogue_rows(application: Application, item: Item, name: str, mode: Any = "
             if ask.gold:
                 queries = {kind: _text(row, kind) for kind in TEXTS} | {"human": ask.standalone}
                 # the product reads a follow-up beside what it follows; the other texts are meant to stand alone
-                before = {"rewrite": history if row["kind"] == "follow_up" else ()}
-                first = [set(ranked(application, query, mode, before.get(kind, ()))[:DEPTH]) for kind, query in queries.items()]
+                before: dict[str, Any] = {kind: {} for kind in queries}
+                if row["kind"] == "follow_up":
+                    before["rewrite"] = {"history": history, "beside": row["beside"]}
+                first = [set(ranked(application, query, mode, **before[kind])[:DEPTH]) for kind, query in queries.items()]
                 row["found"] = {kind: all(ids & set(held) for held in ask.gold) for kind, ids in zip(queries, first, strict=True)}
             yield row
         reply = " ".join(text_of[held[0]] for held in ask.gold) or "The documents do not say."
@@ -148,7 +150,7 @@ def ranked(
         return [hit.passage.id for hit in application.retriever.search(query, DEPTH, mode=mode)]
     pipeline = application.pipeline
     asked, _ = pipeline.glossed(query, None)
-    read = pipeline.read(asked, pipeline.layered.retrieve(asked, None, history, beside))
+    read = pipeline.read(asked, pipeline.layered.retrieve(asked, None, history, pipeline.profile.glossed(beside)))
     return [hit.passage.id for hit in (*read.kept, *read.dropped) if hit.why != SAME_TABLE]
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 from lqr.app import Application
 from lqr.errors import SettingsError
@@ -17,9 +17,7 @@ from lqr.evaluation.generators import Generated, Generator
 from lqr.pipeline import Pipeline
 from lqr.retrieval.ranking import Mode
 from lqr.retrieval.rerank import Reranker
-from lqr.retrieval.retriever import Retriever
 from lqr.types import Decomposition, Hit, Passage, Route
-from lqr.writing.composer import Composer, Composition
 
 BY_GRAPH = ("graph", "paths", "read")  # searches that follow edges
 DEPTH = 20  # passages of a ranking that are kept in a row
@@ -41,36 +39,6 @@ class Outcome:
     queries: tuple[str, ...] = ()
     thoughts: tuple[Generated, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
-
-
-class RetrieverView:
-    """The product's retriever with another first stage, or with the graph left out; all else is passed on."""
-
-    def __init__(self, inner: Retriever, *, mode: Mode = "hybrid", graph: bool = True, dense: bool = True) -> None:
-        """``mode`` takes the place of the hybrid search; without ``dense`` the graph's walk asks for no cosine."""
-        self._inner = inner
-        self._mode, self._graph, self._dense = mode, graph, dense
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    @property
-    def ranks_paths(self) -> bool:
-        """See :attr:`Retriever.ranks_paths`; not without the graph."""
-        return self._graph and self._inner.ranks_paths
-
-    def search(self, query: str, k: int | None = None, *, mode: Mode = "hybrid") -> list[Hit]:
-        """See :meth:`Retriever.search`."""
-        return self.search_many([query], k, mode=mode)[0]
-
-    def search_many(self, queries: Sequence[str], k: int | None = None, *, mode: Mode = "hybrid") -> list[list[Hit]]:
-        """See :meth:`Retriever.search_many`."""
-        replaced = mode == "hybrid" or (mode in BY_GRAPH and not self._graph)
-        return self._inner.search_many(queries, k, mode=self._mode if replaced else mode)
-
-    def expand(self, hits: Sequence[Hit], hops: int = 2, limit: int | None = None, *, query: str = "") -> list[Hit]:
-        """See :meth:`Retriever.expand`; nothing without the graph."""
-        return self._inner.expand(hits, hops, limit, query=query if self._dense else "") if self._graph else []
 
 
 class Stages:
@@ -95,21 +63,14 @@ class Stages:
         relevance: bool = True,
         graph: bool = True,
         decomposition: bool = True,
-        dense: bool = True,
         answering: bool = True,
     ) -> None:
         self.k, self.decomposition, self._generator, self._answering = k, decomposition, generator, answering
-        self._reaches = graph and mode not in BY_GRAPH
+        self._mode, self._reaches = mode, graph and mode not in BY_GRAPH
         self._pipeline: Pipeline | None = None
         if application is not None:
-            view = cast(Retriever, RetrieverView(application.retriever, mode=mode, graph=graph, dense=dense))
             product = application.pipeline
-            self._pipeline = replace(
-                product,
-                layered=replace(product.layered, retriever=view),
-                reranker=product.reranker if relevance else cast(Reranker, _AsFound()),
-                composer=cast(Composer, _NoComposer()),
-            )
+            self._pipeline = product if relevance else replace(product, reranker=cast(Reranker, _AsFound()))
 
     @property
     def pipeline(self) -> Pipeline:
@@ -140,13 +101,13 @@ class Stages:
 
     def search(self, query: str) -> list[Hit]:
         """The first stage alone."""
-        return self.pipeline.layered.retriever.search(query, max(DEPTH, self.k))
+        return self.pipeline.retriever.search(query, max(DEPTH, self.k), mode=self._mode)
 
     def reach(self, query: str) -> list[Hit]:
         """What the graph adds for a question of several steps; nothing where the first stage follows edges by itself."""
         if not self._reaches:
             return []
-        retriever = self.pipeline.layered.retriever
+        retriever = self.pipeline.retriever
         return retriever.search(query, max(DEPTH, self.k), mode="paths" if retriever.ranks_paths else "graph")
 
     def answer(self, question: str, passages: Sequence[Passage], clock: Clock) -> Generated | None:
@@ -178,12 +139,3 @@ class _AsFound:
 
     def scores(self, questions: Sequence[str], hits: Sequence[Hit]) -> list[list[float]]:
         return [[1.0 - place / (2 * len(hits)) for place in range(len(hits))] for _ in questions]
-
-
-class _NoComposer:
-    """Takes the place of the composer: here the generator answers, and quoting sentences would only take time."""
-
-    name = "none"
-
-    def compose(self, question: str, parts: Sequence[str], hits: Sequence[Hit], **options: Any) -> Composition:
-        return Composition("", (), 0.0)

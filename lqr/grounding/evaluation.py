@@ -21,7 +21,7 @@ def evaluate(question: str, claims: Sequence[Claim], scorer: Scorer) -> Evaluati
     """The figures of an answer that makes ``claims``; None when it makes none.
 
     Args:
-        question: the standalone question.
+        question: the standalone question, with the collection's own names beside those of the people.
         scorer: the relevance model. It reads the claims in order, without headings and numbers, as far as its window goes.
     """
     if not claims:

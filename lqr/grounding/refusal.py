@@ -58,8 +58,11 @@ class Verdict:
     features: Mapping[str, float] | None = None
 
 
-# "Kashgar in southern", "Turpan, " before the name of a region
-_PLACE_IN = re.compile(r"\b[A-Z]\w+(?:,| in| of)? (?:(?:north|south|east|west|cent)\w*(?:[ -](?:north|south|east|west)\w*)? )?$")
+# "near Kashgar in southern", "in Turpan, " before the name of a region; but not "give Clorsulon in", which is no place
+_PLACE_IN = re.compile(
+    r"(?:\b(?:[Ii]n|[Aa]t|[Nn]ear|[Aa]round|[Oo]utside|[Ff]rom) [A-Z]\w+(?:,| in| of)?|^[A-Z]\w+,) "
+    r"(?:(?:north|south|east|west|cent)\w*(?:[ -](?:north|south|east|west)\w*)? )?$"
+)
 
 
 class Gate:

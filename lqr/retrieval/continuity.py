@@ -32,7 +32,7 @@ PROPOSED = 10  # passages that are compared with these sentences
 # both 52; any bonus from 0.5 to 2 does the same.
 BONUS = (1.0, 0.5)
 
-_MARKS = re.compile(r"\[\d+\]|^\s*[-*]\s+", re.MULTILINE)
+_MARKS = re.compile(r"\[\d+\]|^[ \t]*[-*][ \t]+", re.MULTILINE)
 
 
 class Searcher(Protocol):

@@ -44,20 +44,21 @@ class Freshness:
         self._clock = clock
         self._busy = threading.Lock()  # held while the indexes are brought up to date
         self._seen: tuple[int, float] = (-1, 0.0)  # a generation that the retriever lacks, and since when
-        self._replaced = False  # whether the retriever has yet to see another store, whatever its generation
+        # Stores put in the place of the first, and how many of them the retriever has seen: counted, as questions overlap.
+        self._stores = self._taken_in = 0
 
     def check(self) -> None:
         """Before a question: take in what is ready, and see to what is not. Never raises; never waits for embeddings."""
         try:
             if self._store.renew():
-                self._replaced, self._seen = True, (-1, 0.0)
+                self._stores, self._seen = self._stores + 1, (-1, 0.0)
                 log.info("another store was put in the place of the one that was open")
-            generation = self._store.generation
-            if generation == self._retriever.generation and not self._replaced:
+            generation, replaced = self._store.generation, self._stores != self._taken_in
+            if generation == self._retriever.generation and not replaced:
                 return
             if generation != self._seen[0]:
                 self._seen = (generation, self._clock())
-            saved = self._saved() == generation and not self._replaced  # else the saved index may be of the store before
+            saved = self._saved() == generation and not replaced  # else the saved index may be of the store before
             if not saved and self._clock() - self._seen[1] < QUIET:
                 return
         except LqrError as error:
@@ -71,14 +72,15 @@ class Freshness:
             threading.Thread(target=self._refresh, name="lqr-refresh", daemon=True).start()
 
     def _refresh(self) -> None:
-        replaced, self._replaced = self._replaced, False
+        stores = self._stores
         try:
             began = self._clock()
-            if self._retriever.refresh(anew=replaced):
+            changed = self._retriever.refresh(anew=stores != self._taken_in)
+            self._taken_in = stores
+            if changed:
                 seconds = self._clock() - began
                 log.info("the store has changed: generation %d taken in after %.1f s", self._retriever.generation, seconds)
         except Exception as error:  # the old snapshot still answers
-            self._replaced |= replaced
             log.warning("the store has changed, but can't be indexed: %s", error)
         finally:
             self._busy.release()

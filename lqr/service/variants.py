@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import cast
 
 from lqr.app import Application
@@ -15,8 +15,8 @@ from lqr.classifiers.word_pieces import load_pieces
 from lqr.conversation import Rewriter
 from lqr.corpus.profile import Profile
 from lqr.corpus.store import Store
-from lqr.entities import EntityFinder
-from lqr.grounding.refusal import Gate, Verdict, load_weights
+from lqr.entities import EntityFinder, places
+from lqr.grounding.refusal import Gate, Verdict, beside, load_weights
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
 from lqr.service.joined import JoinedRetriever, JoinedStore
@@ -100,8 +100,9 @@ class Variants:
             retriever=searched,
             profile=profile,
             rewriter=Rewriter(profile, titles, max_chars=settings.max_question_chars, history_turns=settings.history_turns),
-            layered=replace(base.pipeline.layered, retriever=searched, names=entities),
+            layered=replace(base.pipeline.layered, retriever=searched, names=entities, places=partial(places, profile)),
             reranker=replace(base.pipeline.reranker, signals=joined.signals),
+            composer=base.pipeline.composer.with_beside(partial(beside, profile)),
             gate=gate_of(profile) if alone else cast(Gate, EitherGate(gate_of(profile), gate_of(unbound), is_own)),
             entities=entities,
             model_writer=with_prompt(base.pipeline.model_writer, profile.prompt),

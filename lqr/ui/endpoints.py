@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import gradio as gr
 
 from lqr.types import Answer, as_turns
+from lqr.ui.exchange import KEEP, MAX_ANSWER
 from lqr.ui.options import Options
 from lqr.ui.texts import EN
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 QUEUE = "answers"
 MAX_RESULTS = 50
+MOST_TURNS = 2 * KEEP  # of a history; a page keeps no more
 T = TypeVar("T")
 
 
@@ -49,7 +51,8 @@ def add(application: Application) -> None:
             text (with [n] citations), claims, sources, refused, confidence, suggestions and trace
         """
         if not isinstance(question, str) or not _is_history(history):
-            raise gr.Error('question must be text, and history a list of {"role": ..., "content": ...}', print_exception=False)
+            wanted = f'question must be text, and history a list of at most {MOST_TURNS} {{"role": ..., "content": ...}}'
+            raise gr.Error(f"{wanted}, each of at most {MAX_ANSWER} characters", print_exception=False)
         options = Options.from_json({"route": route, "strictness": strictness, "passages": passages})
         return _guarded(lambda: _answer(application, question, history or [], options))
 
@@ -99,4 +102,9 @@ def _guarded(work: Callable[[], T]) -> T:
 
 
 def _is_history(history: Any) -> bool:
-    return history is None or (isinstance(history, list) and all(isinstance(turn, Mapping) for turn in history))
+    """A list of at most ``MOST_TURNS`` objects, none with a text longer than a conversation on the page may hold."""
+    return history is None or (
+        isinstance(history, list)
+        and len(history) <= MOST_TURNS
+        and all(isinstance(turn, Mapping) and len(str(turn.get("content", ""))) <= MAX_ANSWER for turn in history)
+    )

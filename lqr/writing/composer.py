@@ -79,6 +79,10 @@ class Composer:
     ) -> None:
         self._scorer, self._encode, self._blend, self._beside = scorer, encode, blend or Blend(), beside
 
+    def with_beside(self, beside: Callable[[str, Passage], bool]) -> Composer:
+        """The same composer for documents of which another ``beside`` holds."""
+        return Composer(self._scorer, self._encode, self._blend, beside=beside)
+
     def compose(
         self, question: str, parts: Sequence[str], hits: Sequence[Hit], *, allowed: Callable[[str], bool] = lambda text: True
     ) -> Composition:

@@ -33,7 +33,8 @@ _RANGE = re.compile(
     rf"|(?P<exact>{_VALUE})",
     re.IGNORECASE,
 )
-_GIVEN = re.compile(rf"(?:([^\W\d_]+)[\s:=]*)?(?<![\w.])({_VALUE})(?!\.?\d)[\s-]?[°º]?(?:degrees? )?([^\W\d_]+)?")
+# the word before a number from its beginning on: from each of its letters, a question of one long word would take seconds
+_GIVEN = re.compile(rf"(?:(?<![^\W\d_])([^\W\d_]+)[\s:=]*)?(?<![\w.])({_VALUE})(?!\.?\d)[\s-]?[°º]?(?:degrees? )?([^\W\d_]+)?")
 
 
 def whole_tables(question: str, chosen: Sequence[Unit], scored: Sequence[Unit]) -> list[Unit]:
@@ -114,9 +115,10 @@ def heading(passage: Passage) -> str:
 
 def _asked_for(question: str, table: Sequence[Unit]) -> list[Unit] | None:
     """The rows that the question names; None if it names none."""
-    if inside := [row for row in table if _holds(question, row.text)]:
-        return inside[:MAX_ROWS]
     asked = {_stem(word) for word in words(question)}
+    given = [(_stem(before.lower()), _number(value), _stem(after.lower())) for before, value, after in _GIVEN.findall(question)]
+    if given and (inside := [row for row in table if _holds(asked, given, row.text)]):
+        return inside[:MAX_ROWS]
     columns = {_stem(word) for row in table for cell in row.text.split(";")[1:] for word in words(cell.split(":", 1)[0])}
     labels = [_naming(row.text) for row in table]
     common = set.intersection(*labels)
@@ -152,12 +154,15 @@ def _naming(row: str) -> set[str]:
     }
 
 
-def _holds(question: str, row: str) -> bool:
+def _holds(asked: set[str], given: Sequence[tuple[str, float, str]], row: str) -> bool:
     """Whether a number of the question lies in the range that is the row's label, or in a column that the question names.
 
     "Olsen P of 8 mg/kg" names the row "Grade: low; Olsen P (mg/kg): 5-10".
+
+    Args:
+        asked: the words of the question.
+        given: its numbers, each between the words before and after it.
     """
-    asked = {_stem(word) for word in words(question)}
     for place, cell in enumerate(_cells(row)):
         column, _, value = cell.rpartition(":")
         match = _RANGE.search(value)
@@ -167,9 +172,8 @@ def _holds(question: str, row: str) -> bool:
             continue
         units = {_stem(word) for word in words(" ".join([*re.findall(r"\(([^()]*)\)", column), *([] if place else [value])]))}
         units = units - _LIMITS | own & _MEASURES
-        for before, given, after in _GIVEN.findall(question):
-            if _of_column(_stem(before.lower()), _stem(after.lower()), own, units) and _inside(_number(given), match):
-                return True
+        if any(_of_column(before, after, own, units) and _inside(number, match) for before, number, after in given):
+            return True
     return False
 
 
