@@ -533,3 +533,9 @@ def test_titles_may_begin_with_any_sign() -> None:
 )
 def test_what_an_answer_names_by_the_way_is_not_the_topic(asked: str, reply: str, then: str, without: str) -> None:
     assert without not in ask(then, asked, f"A: {reply}").standalone.lower()
+
+
+def test_yes_to_an_offered_question_brings_nothing_of_the_last_one() -> None:
+    made = ask("yes", "how is footrot treated?", 'A: You could ask "How is orf treated?"')
+    assert (made.standalone, made.beside) == ("How is orf treated?", "")
+    assert ask("and in lambs?", "how is footrot treated?", "A: With zinc.").beside

@@ -188,3 +188,12 @@ def test_the_command(
     assert "nosuch is no folder" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main(["ingest", "notes.md", "--save-vectors"])
+
+
+def test_vectors_that_are_no_numbers_are_not_read(
+    tmp_path: Path, fake: HashingEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / FILE_NAME
+    write_shipped(path, fake, {text_hash("one"): np.full(fake.dimension, np.nan, dtype=np.float32)})
+    assert read_shipped(path, fake) == {}
+    assert "no numbers" in caplog.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from lqr.types import Hit, Passage
 from lqr.writing.composer import Composer
 from lqr.writing.rows import heading as heading_over
 from lqr.writing.rows import whole_tables
-from lqr.writing.units import units_of
+from lqr.writing.units import points_elsewhere, units_of
 
 
 def overlap_scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
@@ -342,3 +343,86 @@ def test_the_same_question_gives_the_same_answer(composer: Composer) -> None:
     answers = {composer.compose("Can I give sheep a mineral mix?", (), [COPPER]).text for _ in range(3)}
     assert len(answers) == 1
     assert np.isfinite(composer.compose("salt", (), [COPPER]).best)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pointer"),
+    [
+        ("Rates for other land are in fertilising grassland.", True),
+        ("The general method is described in integrated pest management.", True),
+        ("Feeding advice is in finishing lambs on concentrates, and breeding plans are in crossbreeding sheep.", True),
+        ("More is in clostridial vaccination and nitrate poisoning.", True),
+        ("See goat health.", True),
+        ("See that every lamb drinks enough colostrum.", False),
+        ("See a doctor for fever of more than 3 days.", False),
+        ("Methods of drying are in making good hay, and wet crops are safer as silage.", False),
+        ("All ewes are in good condition.", False),
+        ("Seed rates are in the range of 20 kg.", False),
+    ],
+)
+def test_a_sentence_that_only_points_elsewhere_is_known(sentence: str, pointer: bool) -> None:
+    assert points_elsewhere(sentence) is pointer
+
+
+def test_a_pointer_is_quoted_only_where_nothing_else_is_left(composer: Composer) -> None:
+    pointer = "Rates of lime for grassland are in liming grassland."
+    question = "Which rates of lime for grassland?"
+    made = composer.compose(question, (), [hit(f"Lime for grassland is spread in autumn. {pointer}")])
+    assert made.text == "Lime for grassland is spread in autumn. [1]"
+    assert composer.compose(question, (), [hit(pointer)]).text == f"{pointer} [1]"
+
+
+def test_first_aid_leads_only_where_one_asks_for_it(composer: Composer) -> None:
+    aid = hit("Do not let sheep eat more barley grain or drink cold water.", title="Acidosis", section=("What to do first",))
+    barley = hit("Sheep eat barley well after 14 days of change.", title="Barley", number=1)
+    usual = composer.compose("Can sheep eat more barley grain or cold mash?", (), [aid, barley])
+    assert usual.claims[0].passages == ("barley-1",)
+    assert usual.text.count("Acidosis") == usual.text.count("Acidosis – What to do first: Do not") == 1
+    urgent = composer.compose("What do I do first for sheep on barley grain?", (), [aid, barley])
+    assert urgent.claims[0].passages == ("acidosis-0",)
+    assert "What to do first" not in urgent.text
+
+
+def test_a_look_alike_is_quoted_under_its_heading(composer: Composer) -> None:
+    alike = hit("Stiff lambs of this age also have joint ill.", title="Stiff lamb disease", section=("Look-alikes",))
+    made = composer.compose("At which age have stiff lambs joint ill?", (), [alike])
+    assert made.text == "Stiff lamb disease – Look-alikes: Stiff lambs of this age also have joint ill. [1]"
+    asked = composer.compose("What else looks like joint ill in stiff lambs?", (), [alike])
+    assert asked.text == "Stiff lambs of this age also have joint ill. [1]"
+
+
+def test_the_mistake_is_told_with_what_follows_from_it(composer: Composer) -> None:
+    text = "Sheep must not be fed cattle minerals. Chronic copper poisoning shows months after the mistake began."
+    made = composer.compose("How many months until chronic copper poisoning shows?", (), [hit(text)])
+    assert made.text == f"{text} [1]"
+
+
+def test_the_ban_of_a_quoted_passage_is_said_too(composer: Composer) -> None:
+    ban = "Do not give sheep goat mineral, as copper kills."
+    diet = "The whole diet of ewes should hold 7 to 11 mg copper a kg of dry matter, no more."
+    other = "Never leave gates on farm tracks open at night."
+    question = "How many mg copper a kg dry matter in the whole diet of ewes that get goat mineral?"
+    made = composer.compose(question, (), [hit(f"{diet} {ban} {other}")])
+    assert made.text == f"{diet} [1] {ban} [1]"
+
+
+def test_rows_that_the_question_does_not_name_give_way_to_a_sentence(composer: Composer) -> None:
+    rows = table("Gas: methane; Where: slurry store", "Gas: ammonia; Where: poultry litter", title="Gases", section="Which")
+    question = "He breathed silo gas near the slurry store yesterday and feels fine, must he see a doctor?"
+    sentence = hit("Anyone who breathed silo gas must see a doctor the same day, even if he feels fine.", title="Silo", number=9)
+    assert "methane" not in composer.compose(question, (), [sentence, *rows]).text
+    assert "methane" in composer.compose(question, (), rows).text
+
+
+def test_of_two_rows_named_by_the_same_word_the_better_stays() -> None:
+    rows = table(
+        "Sign: ewe down before lambing; Think of: toxaemia",
+        "Sign: ewe down with fits; Think of: tetanus",
+        "Sign: lame; Think of: footrot",
+        title="Signs",
+        section="Table",
+    )
+    units = [replace(unit, score=s) for r, s in zip(rows, (0.9, 0.2, 0.2), strict=True) for unit in units_of(r.passage)]
+    assert [u.text for u in whole_tables("Which ketone figure has a ewe?", units[:1], units)] == [units[0].text]
+    even = [replace(unit, score=0.9) for unit in units]
+    assert len(whole_tables("Which ketone figure has a ewe?", even[:1], even)) == 2

@@ -72,7 +72,8 @@ class Rewriter:
                 focus = replace(focus, person=True, who=focus.who or focus.main)
             reply = ""  # until the answer to this turn comes
         result = self._step(message, focus, reply)
-        if result.kind != "follow_up":
+        offered = QUOTED.search(reply)
+        if result.kind != "follow_up" or (offered and result.standalone == offered[1]):  # "yes" to a question that is whole
             return result
         return replace(result, beside=f"{focus.question.rstrip('?!. ')}. {normalise(without_markup(message))}")
 

@@ -53,6 +53,8 @@ def read_shipped(path: Path, embedder: Embedder) -> dict[str, FloatArray]:
             raise ValueError("its checksum differs")
         if hashes.shape != (len(vectors), _DIGEST) or vectors.shape != (len(hashes), embedder.dimension):
             raise ValueError(f"shapes {hashes.shape} and {vectors.shape}")
+        if not np.isfinite(vectors).all():
+            raise ValueError("some vectors are no numbers")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         log.warning("%s is damaged (%s): texts are embedded anew; restore it, or run `lqr ingest --save-vectors`", path, error)
         return {}

@@ -19,7 +19,7 @@ from lqr.text import content_words
 from lqr.types import Claim, Hit, Passage
 from lqr.writing.layout import PROHIBITS, write
 from lqr.writing.rows import whole_tables
-from lqr.writing.units import Unit, units_of
+from lqr.writing.units import Unit, apart, asked_apart, points_elsewhere, units_of
 
 Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs of question and (heading, text)
 
@@ -31,6 +31,8 @@ REDUNDANT = 0.88  # cosine above which two sentences say the same
 MAX_UNITS = {"short": 3, "long": 5}
 WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
 BESIDE = 0.25  # weight of a sentence from an article on another animal or crop, which speaks of the asked one by the way
+APART = 0.5  # weight of a sentence on look-alikes or first aid, true of another case, where neither was asked for
+BAN_WORDS = 2  # content words that a ban has in common with the question to be said beside what its passage answers
 REPEATS = 0.4  # a sentence whose figures were all said must bring at least this share of new words
 MAX_LIST = 8
 
@@ -45,6 +47,7 @@ _ENUMERATES = re.compile(
     r"which|what are|list|ways|measures|prevent|control|causes|tools?|equipment|checklist|rules)\b",
     re.IGNORECASE,
 )
+_BANS = re.compile(r"(?:do not|don't|never)\b", re.IGNORECASE)
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -104,6 +107,7 @@ class Composer:
         asked = parts or (question,)
         beside = {(n, hit.passage.id) for n, part in enumerate(asked) for hit in hits if self._beside(part, hit.passage)}
         scored = [replace(u, score=u.score * BESIDE) if (u.part, u.passage.id) in beside else u for u in scored]
+        scored = [replace(u, score=u.score * _standing(question, u)) for u in scored]
         chosen = self._choose(question, parts, scored, vectors)
         text, claims = write(question, chosen, scored, parts)
         return Composition(text, claims, best, part_scores)
@@ -177,6 +181,7 @@ class Composer:
                 take(scored, limit)
         else:
             take(scored, limit)
+        chosen = _with_ban(question, chosen, scored, limit)
         return whole_tables(question, self._whole_lists(question, chosen, scored), scored)
 
     def _whole_lists(self, question: str, chosen: list[Unit], scored: list[Unit]) -> list[Unit]:
@@ -202,6 +207,42 @@ def _adds(unit: Unit, chosen: Sequence[Unit]) -> bool:
     figures = set(_FIGURE.findall(unit.text))
     repeats = bool(figures) and figures <= {figure for c in chosen for figure in _FIGURE.findall(c.text)}
     return len(new) >= (max(3, REPEATS * len(own)) if repeats and not PROHIBITS.search(unit.text) else 3)
+
+
+def _standing(question: str, unit: Unit) -> float:
+    """What a unit's place or form leaves of its score: a pointer is said only where nothing else is."""
+    if unit.kind != "row" and points_elsewhere(unit.text):
+        return 0.0
+    return APART if apart(unit.passage) and not asked_apart(question, unit.passage) else 1.0
+
+
+def _with_ban(question: str, chosen: list[Unit], scored: Sequence[Unit], limit: int) -> list[Unit]:
+    """``chosen`` with the ban on its subject that a quoted passage holds too: the half of an answer that keeps animals safe.
+
+    At most one, and none where a ban was chosen; in a full answer it takes the place of the weakest that can be spared.
+    """
+    if not chosen or any(_BANS.match(u.text) for u in chosen):
+        return chosen
+    quoted = {u.passage.id for u in chosen if u.kind == "sentence"}
+    asked = {_plain(word) for word in content_words(question)}
+    shared = {u.key: len(asked & {_plain(word) for word in content_words(u.text)}) for u in scored}
+    bans = [
+        u
+        for u in scored
+        if u.passage.id in quoted
+        and u.kind == "sentence"
+        and _BANS.match(u.text)
+        and shared[u.key] >= BAN_WORDS
+        and u.score > KEEP_FLOOR
+    ]
+    if not bans:
+        return chosen
+    ban = max(bans, key=lambda u: (shared[u.key], u.score))
+    lead = max(chosen, key=lambda u: u.score)
+    # a part of the question that has one unit keeps it
+    spare = [u for u in chosen if u is not lead and sum(u.part == other.part for other in chosen) > 1]
+    weakest = min(spare, key=lambda u: u.score) if spare and len(chosen) >= limit else None
+    return [*(u for u in chosen if u is not weakest), ban]
 
 
 def _plain(word: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from lqr.text import content_words, words
 from lqr.types import Claim, Passage
 from lqr.writing import rows
-from lqr.writing.units import Unit
+from lqr.writing.units import Unit, apart, asked_apart
 
 _OWN_MARK = re.compile(r"[\[［【〔]\s*(\^?\d[\d\s,;–-]*)[\]］】〕]")
 _DANGLING = re.compile(
@@ -25,6 +25,8 @@ _DANGLING = re.compile(
     r"the) )",
     re.IGNORECASE,
 )
+# "... after the mistake began": of what happened, only the sentence before it tells
+_LEANS = re.compile(r"\bthe (?:mistake|accident|error|mishap)\b", re.IGNORECASE)
 _POLAR = re.compile(
     r"^(?:(?:so|and|but|then|also|well),? )*(?:can|could|should|may|must|is|are|was|were|does|"
     r"do|did|will|would|has|have|am)\b(?!.*\?\s*\w)",
@@ -88,7 +90,7 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
             text = rows.shown(unit, question, rows.table_with(unit, scored), first=first)
             quotes: tuple[str, ...] = (unit.text,)
         else:
-            text, quotes = _stand_alone(unit, previous, by_place)
+            text, quotes = _stand_alone(question, unit, previous, by_place)
         text = _unmarked(text)
         if unit is lead is ordered[0] and verdict:
             text = f"{verdict} {text}"
@@ -110,7 +112,7 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
                 flush()
             if (
                 several
-                and not _names_subject(f"{question} {unit.text}", unit.passage)
+                and not _names_subject(f"{question} {text}", unit.passage)
                 and (previous is None or previous.passage.document_id != unit.passage.document_id)
             ):
                 text = f"{_unmarked(unit.passage.title)}: {text}"
@@ -154,13 +156,21 @@ def _group(unit: Unit) -> str:
     return f"{unit.passage.document_id} {unit.passage.section}" if unit.kind == "row" else unit.passage.id
 
 
-def _stand_alone(unit: Unit, previous: Unit | None, by_place: dict[tuple[str, int], Unit]) -> tuple[str, tuple[str, ...]]:
-    """The unit's text, and the quotes it rests on; a dangling start brings the sentence before or the heading along."""
-    follows = previous is not None and previous.passage.id == unit.passage.id and previous.index == unit.index - 1
-    if _DANGLING.match(unit.text) and not follows:
+def _stand_alone(
+    question: str, unit: Unit, previous: Unit | None, by_place: dict[tuple[str, int], Unit]
+) -> tuple[str, tuple[str, ...]]:
+    """The unit's text, and the quotes it rests on; a dangling start brings the sentence before or the heading along.
+
+    So does a section of look-alikes or first aid that the question did not ask for: its sentence is of another case.
+    """
+    within = previous is not None and previous.passage.id == unit.passage.id
+    follows = within and previous is not None and previous.index == unit.index - 1
+    if (_DANGLING.match(unit.text) or _LEANS.search(unit.text)) and not follows:
         before = by_place.get((unit.passage.id, unit.index - 1))
         if before is not None and before.kind == "sentence" and not _DANGLING.match(before.text):
             return f"{before.text} {unit.text}", (before.text, unit.text)
+        return f"{rows.heading(unit.passage)}: {unit.text}", (unit.text,)
+    if unit.kind == "sentence" and apart(unit.passage) and not within and not asked_apart(question, unit.passage):
         return f"{rows.heading(unit.passage)}: {unit.text}", (unit.text,)
     return unit.text, (unit.text,)
 

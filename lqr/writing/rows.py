@@ -11,12 +11,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lqr.text import STOPWORDS, words
+from lqr.text import STOPWORDS, content_words, words
 from lqr.types import Passage
 from lqr.writing.units import Unit
 
 MAX_ROWS = 6
 ROW_SHARE = 0.25  # of the best row's score, for a row of a table whose rows the question does not name
+STRANGE_SHARE = 0.5  # the same, for a row that has no word with the question in common that sets it apart from another row
+BESIDE_SENTENCE = 0.8  # of the score of a sentence that answers, for a row that the question does not name
+TWIN_SHARE = 0.5  # of the score of a row, for another that the question names by the very same words
 
 # Words that say how much and of what unit, not which row: "30 kg lambs" does not ask for the row "Weaner, 20 to 25 kg".
 _MEASURES = frozenset(
@@ -41,7 +44,8 @@ def whole_tables(question: str, chosen: Sequence[Unit], scored: Sequence[Unit]) 
     """``chosen`` with the rows that the question names of each table from which a row was chosen.
 
     If it names none: all rows of a table of steps or ranges, else the best; which row holds for the reader's own case is
-    for the reader to see, not for a model to guess. Where a sentence answers better than the table, the chosen rows will do.
+    for the reader to see, not for a model to guess. Where a sentence answers better than the table, the chosen rows will do,
+    or none of them if they are far behind it or but one step or range of many.
     """
     result = list(chosen)
     for place in dict.fromkeys(table_of(u) for u in chosen if u.kind == "row"):
@@ -49,8 +53,16 @@ def whole_tables(question: str, chosen: Sequence[Unit], scored: Sequence[Unit]) 
         rows, part = _asked_for(question, table_with(row, scored)), row.part
         lead = max((u for u in chosen if u.part == part), key=lambda u: u.score)
         if rows is None and not (lead.kind == "row" and table_of(lead) == place):
+            result = [
+                u
+                for u in result
+                if u.kind != "row"
+                or table_of(u) != place
+                or lead.kind == "row"
+                or (u.score >= BESIDE_SENTENCE * lead.score and not _counted(u.text))
+            ]
             continue
-        rows = rows if rows is not None else _best(table_with(row, scored))
+        rows = rows if rows is not None else _best(question, table_with(row, scored))
         result = [u for u in result if u.kind != "row" or table_of(u) != place] + [replace(u, part=part) for u in rows]
     return result
 
@@ -127,15 +139,29 @@ def _asked_for(question: str, table: Sequence[Unit]) -> list[Unit] | None:
     if max(named) == (0, 0):
         return None
     rows = [row for row, count in zip(table, named, strict=True) if count == max(named)]
+    words_of = {row.key: (label - common) & asked for row, label in zip(table, labels, strict=True)}
+    rows = [
+        row
+        for row in rows
+        if not any(words_of[row.key] == words_of[other.key] and row.score < TWIN_SHARE * other.score for other in rows)
+    ]
     return rows if len(rows) <= MAX_ROWS else _first(rows, MAX_ROWS // 2)
 
 
-def _best(table: Sequence[Unit]) -> list[Unit]:
+def _best(question: str, table: Sequence[Unit]) -> list[Unit]:
     """The rows to show where none is named."""
     if len(table) <= MAX_ROWS and all(_counted(row.text) for row in table):
         return list(table)
-    bar = ROW_SHARE * max(row.score for row in table)
-    return _first([row for row in table if row.score >= bar], MAX_ROWS if len(table) <= MAX_ROWS else MAX_ROWS // 2)
+    asked = {_stem(word) for word in content_words(question)}
+    said = [{_stem(word) for cell in _cells(row.text) for word in words(cell.split(":", 1)[-1])} & asked for row in table]
+    common = set.intersection(*said)
+    best = max(row.score for row in table)
+    kept = [
+        row
+        for row, shared in zip(table, said, strict=True)
+        if row.score >= (ROW_SHARE if shared - common else STRANGE_SHARE) * best
+    ]
+    return _first(kept, MAX_ROWS if len(table) <= MAX_ROWS else MAX_ROWS // 2)
 
 
 def _first(rows: Sequence[Unit], room: int) -> list[Unit]:
