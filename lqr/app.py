@@ -79,6 +79,7 @@ def build(
     folder = collection_folder(settings, name)
     knowledge = settings.knowledge / name
     profile = collection_profile(settings, name)
+    profile.glossed("")  # its thousands of words become one pattern now, not while the first visitor waits
     if profile.generator and settings.llm == "composer":
         settings = replace(settings, llm=profile.generator)
     _limit_threads(settings)

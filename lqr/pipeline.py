@@ -150,11 +150,13 @@ class Pipeline:
         with run.timed("retrieve"):
             followed = history if rewritten.kind == "follow_up" else ()
             found = self.layered.retrieve(asked, parts, followed, self.profile.glossed(rewritten.beside))
+        # the models read the documents' names alone: a bracket behind a word weakens what they make of a question
+        found = replace(found, questions=tuple(map(self.profile.renamed, found.questions)))
         run.trace = replace(run.trace, queries=found.queries, steps=found.steps)
         _check(cancelled)
 
         yield Progress("filtering", f"Reading {len(found.hits)} passages")
-        read = self.read(asked, found, run.timed)
+        read = self.read(self.profile.renamed(standalone), found, run.timed)
         kept, dropped, composed = read.kept, read.dropped, read.composed
         run.trace = replace(run.trace, kept=kept, dropped=dropped)
         _check(cancelled)

@@ -198,3 +198,9 @@ def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes('title = "价格"'.encode("gbk"))
     with pytest.raises(SettingsError, match=FILE_NAME):
         load_profile(tmp_path)
+
+
+def test_a_glossed_question_is_renamed_like_the_plain_one() -> None:
+    profile = Profile(synonyms={"coccidiosis": ("cocci",), "footrot": ("腐蹄病",)})
+    for question in ("what age do lambs get cocci", "腐蹄病怎么治疗", "cocci and coccidiosis"):
+        assert profile.renamed(profile.glossed(question)).split() == profile.renamed(question).split()

@@ -20,6 +20,7 @@ from lqr.entities import EntityFinder
 from lqr.errors import ReadError, SettingsError
 from lqr.evaluation import rewriting as measured
 from lqr.evaluation.questions import Ask, Item
+from lqr.retrieval.layered import Retrieved
 from lqr.selection import SAME_TABLE
 from lqr.types import Hit, Passage
 
@@ -150,9 +151,9 @@ def test_the_product_ranks_what_it_keeps_before_what_it_drops() -> None:
     read = argparse.Namespace(kept=kept, dropped=[Hit(PASSAGES["salt"], 0.1)])
     pipeline = argparse.Namespace(
         glossed=lambda query, parts: (query, parts),
-        profile=argparse.Namespace(glossed=lambda text: text),
-        layered=argparse.Namespace(retrieve=lambda *asked: asked),
-        read=lambda query, found: read if found == (query, None, (), "") else None,
+        profile=argparse.Namespace(glossed=lambda text: text, renamed=lambda text: text),
+        layered=argparse.Namespace(retrieve=lambda *asked: Retrieved((asked[0],), ((),), (repr(asked),), 1)),
+        read=lambda query, found: read if found.queries == (repr((query, None, (), "")),) else None,
     )
     assert measured.ranked(argparse.Namespace(pipeline=pipeline), "Salt?") == ["lambs", "salt"]  # type: ignore[arg-type]
 

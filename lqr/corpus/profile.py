@@ -139,17 +139,25 @@ class Profile:
         return pattern.sub(behind, question)
 
     def renamed(self, question: str) -> str:
-        """``question`` with the documents' own names in place of the people's."""
+        """``question``, glossed or not, with the documents' own names in place of the people's."""
         pattern, names = self._said
+        if pattern is None:
+            return question
+        put: set[str] = set()
 
         def instead(match: re.Match[str]) -> str:
             said = match.group()
             name = names.get(said.lower(), said)
             if name.lower() == said.lower():
                 return said
+            put.add(name)
             return f" {name} " if is_cjk(said) else name  # no spaces stand around a CJK word, but must around the name
 
-        return pattern.sub(instead, question) if pattern else question
+        text = pattern.sub(instead, question)
+        for name in put:  # of a question that was glossed before
+            twice = re.escape(name)
+            text = re.sub(rf"{twice}\s*\({twice}\)(\w?)", lambda m, name=name: f"{name} {m[1]}" if m[1] else name, text)  # type: ignore[misc]
+        return text
 
     def cannot_hold(self, question: str, language: str = "en") -> str | None:
         """The sentence for a wish that the documents can't meet (prices, forecasts...), or None."""

@@ -15,6 +15,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,9 @@ def ranked(
         return [hit.passage.id for hit in application.retriever.search(query, DEPTH, mode=mode)]
     pipeline = application.pipeline
     asked, _ = pipeline.glossed(query, None)
-    read = pipeline.read(asked, pipeline.layered.retrieve(asked, None, history, pipeline.profile.glossed(beside)))
+    found = pipeline.layered.retrieve(asked, None, history, pipeline.profile.glossed(beside))
+    named = pipeline.profile.renamed(query)
+    read = pipeline.read(named, replace(found, questions=(named,)))
     return [hit.passage.id for hit in (*read.kept, *read.dropped) if hit.why != SAME_TABLE]
 
 
