@@ -34,11 +34,15 @@ Hasher = Callable[[Path], str]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a folder came from: repository, 40 hex digits of the commit, SHA-256 of its manifest."""
+    """Where a folder came from: repository, 40 hex digits of the commit, SHA-256 of its manifest.
+
+    ``documents`` is the checksum of what a collection held, whose file changes by use; empty for other folders.
+    """
 
     repo: str
     revision: str
     manifest: str
+    documents: str = ""
 
 
 def sha256(path: Path) -> str:
@@ -165,10 +169,11 @@ def origin(folder: Path) -> Origin | None:
         raise ValueError(f"{ORIGIN}: {error}") from error
 
 
-def write_origin(folder: Path, repo: str, revision: str) -> Origin:
-    """Pin the manifest that lies in ``folder`` to the commit it came from."""
-    note = Origin(repo, revision, sha256(folder / MANIFEST))
-    (folder / ORIGIN).write_text(json.dumps(asdict(note), indent=1) + "\n", encoding="utf-8")
+def write_origin(folder: Path, repo: str, revision: str, documents: str = "") -> Origin:
+    """Pin the manifest that lies in ``folder`` to the commit it came from; see :class:`Origin`."""
+    note = Origin(repo, revision, sha256(folder / MANIFEST), documents)
+    said = {name: value for name, value in asdict(note).items() if value}
+    (folder / ORIGIN).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
     return note
 
 

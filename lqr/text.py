@@ -29,7 +29,8 @@ STOPWORDS = frozenset(
 )
 _NEXT = re.compile(r"\s*(\S?)")
 _WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # Chinese and Japanese, for a class of a pattern
+_CJK = re.compile(f"[{CJK}]")
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

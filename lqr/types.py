@@ -7,7 +7,7 @@ This module knows no stage, no model and no file format.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -17,6 +17,8 @@ Role = Literal["user", "assistant"]
 Support = Literal["quoted", "supported", "partial", "unsupported"]
 ConfidenceLevel = Literal["rich", "thin", "none"]
 TurnKind = Literal["standalone", "follow_up", "topic_change", "small_talk", "meta", "unclear", "empty", "too_long"]
+# How likely (heading, text) helps to answer a question, 0 to 1, for pairs of both: the relevance model, as the stages see it.
+Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
 
 
 @dataclass(frozen=True, slots=True)

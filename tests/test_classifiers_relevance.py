@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lqr.classifiers.relevance import CrossEncoderRelevance, RuleRelevance
+from lqr.classifiers.relevance import CrossEncoderRelevance, RuleRelevance, batches
 from lqr.errors import WeightsError
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.tokenizer import tokenize
@@ -73,9 +73,17 @@ def test_scores_are_probabilities_in_the_order_given(model: CrossEncoderRelevanc
     assert len({round(score, 4) for score in scores}) > 1
 
 
+def test_a_batch_holds_no_more_than_it_may_when_padded() -> None:
+    lengths = [300, 10, 290, 20, 15, 900, 5]
+    parts = list(batches(lengths, 600))
+    assert [[lengths[i] for i in part] for part in parts] == [[5, 10, 15, 20], [290, 300], [900]]
+    assert list(batches([], 600)) == []
+
+
 def test_batches_do_not_change_the_scores(folder: Path, model: CrossEncoderRelevance) -> None:
     pairs = [(question, text) for question in ("salt?", "how much wool do sheep need a day?") for text in TEXTS]
-    assert load(folder, batch=1).score_many(pairs) == pytest.approx(model.score_many(pairs), abs=0.01)
+    alone = [model.score_many([pair])[0] for pair in pairs]
+    assert alone == pytest.approx(model.score_many(pairs), abs=0.01)
     assert model.score_many(pairs)[: len(TEXTS)] == pytest.approx(model.score("salt?", TEXTS), abs=0.01)
 
 

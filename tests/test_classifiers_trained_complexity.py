@@ -51,6 +51,17 @@ def test_route_weighs_encoder_and_signs(weights: Path) -> None:
     assert model.route(TWO).probability == pytest.approx(1 / (1 + math.exp(-(5.0 + logit))), abs=1e-4)
 
 
+def test_another_collection_has_other_names_and_the_same_encoder(weights: Path) -> None:
+    calibrate(weights, temperature=1.0, threshold=0.5, bias=0.0, signs={"entities": 4.0})
+    asked = "Is a dorper kept beside a suffolk?"
+    breeds = TrainedComplexity(weights, RuleComplexity(lambda text: ["dorper", "suffolk"]))
+    none = breeds.with_entities(lambda text: [])
+    assert none.logits([asked]) == breeds.logits([asked])
+    assert none._model is breeds._model
+    odds = [math.log(p / (1 - p)) for p in (*breeds.probabilities([asked]), *none.probabilities([asked]))]
+    assert odds[0] - odds[1] == pytest.approx(4.0)
+
+
 def test_reason_is_for_a_person(weights: Path) -> None:
     calibrate(weights, temperature=1.0, threshold=0.5, bias=0.0)
     model = TrainedComplexity(weights)

@@ -76,6 +76,22 @@ def test_outcomes_and_generation(tmp_path: Path) -> None:
             store.passage(first[1][0].id)
 
 
+def test_the_checksum_is_that_of_the_content_however_it_came(tmp_path: Path) -> None:
+    one, two = made("One.", "a.md"), made("Two.", "b.md")
+    with Store.open(tmp_path / "x") as store, Store.open(tmp_path / "y") as other:
+        empty = store.checksum()
+        for pair in (one, two):
+            store.add(*pair)
+        for pair in (two, one, made("Three.", "c.md")):
+            other.add(*pair)
+        assert store.checksum() != other.checksum()
+        other.delete_source("c.md")
+        assert store.generation != other.generation
+        assert store.checksum() == other.checksum() != empty
+        store._connection.execute("UPDATE passages SET text = 'Zwei.' WHERE text = 'Two.'")  # no generation, no digest tells
+        assert store.checksum() != other.checksum()
+
+
 def test_a_better_splitter_replaces_equal_bytes(tmp_path: Path) -> None:
     document, passages = made(TEXT)
     with Store.open(tmp_path) as store:

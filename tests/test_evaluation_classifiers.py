@@ -102,6 +102,20 @@ def test_rules_on_a_file(tmp_path: Path) -> None:
     assert len(classifiers.run(options(questions=path, limit=2))["models"][name]["rows"]) == 2
 
 
+def test_a_half_that_is_not_there_is_refused_with_what_to_say_instead(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"question": "How is orf treated?", "label": 0}\n', encoding="utf-8")
+    with pytest.raises(ReadError, match=r"own\.jsonl is measured whole.* leave --split dev out") as refused:
+        classifiers.run(options(questions=path, split="dev"))
+    assert "--dataset agriculture --split dev, without --questions" in str(refused.value)
+    with pytest.raises(ReadError, match=r"say --split train or test.*--dataset agriculture"):
+        classifiers.run(options(data=tmp_path, split="dev"))
+    # the file of a collection, in its own layout
+    path.write_text('{"id": "q1", "split": "dev", "turns": []}\n', encoding="utf-8")
+    with pytest.raises(ReadError, match=r"own\.jsonl row 1: .* of a collection; say --dataset"):
+        classifiers.run(options(questions=path))
+
+
 def test_rules_on_the_six_sets(tmp_path: Path) -> None:
     for name in TESTED:
         put(tmp_path / name / "test.jsonl.gz", [{"id": name, "question": "How is orf treated?"}])

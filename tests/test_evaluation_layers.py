@@ -92,6 +92,22 @@ def test_the_answer_to_q1_stands_in_q2(application: Any) -> None:
     assert outcome.answer.text == "?"
 
 
+@pytest.mark.parametrize(("changes", "searches"), [({}, 4), ({"graph": False}, 3), ({"mode": "graph"}, 3)])
+def test_every_search_is_a_step_that_of_the_graph_too(
+    application: Any, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], searches: int
+) -> None:
+    asked: list[str] = []
+    search = type(application.retriever).search
+
+    def counted(self: Any, query: str, *arguments: Any, **settings: Any) -> Any:
+        asked.append(query)
+        return search(self, query, *arguments, **settings)
+
+    monkeypatch.setattr(type(application.retriever), "search", counted)
+    outcome, _ = run(application, BRIDGE, COMPLEX, {}, **changes)
+    assert outcome.steps == len(asked) == searches
+
+
 def test_where_the_chain_holds_the_second_answer_is_the_answer(application: Any) -> None:
     table = {
         "Dario": Generated("Davos", passage_id="person-3", score=5.0),

@@ -284,6 +284,12 @@ def test_another_facts_passage_supports_nothing() -> None:
         ("pH 5.5", "a pH of 5.5 to 6.5"),
         ("10 jin", "5 kg"),
         ("5 kg a day", "5 kg per day"),
+        ("2 kg", "每天喂2公斤干草"),
+        ("每天喂2000克干草", "每天喂 2 公斤干草"),
+        ("225 kg/ha", "氮肥15公斤每亩"),
+        ("8公斤", "每亩施8到10公斤"),
+        ("2kg", "喂2kg干草"),
+        ("pH 5.5", "土壤pH5.5时"),
     ],
 )
 def test_equal_quantities(claimed: str, stated: str) -> None:
@@ -308,6 +314,10 @@ def test_equal_quantities(claimed: str, stated: str) -> None:
         ("20 %", "20 mg/kg"),
         ("twice", "once"),
         ("30 kg/ha", "Rate (t/ha): 30"),
+        ("每天喂3公斤干草", "每天喂2公斤干草"),
+        ("每天喂2克盐", "每天喂2公斤干草"),
+        ("2 g", "2克/千克"),
+        ("第3天", "3月2日"),
     ],
 )
 def test_unequal_quantities(claimed: str, stated: str) -> None:
@@ -318,6 +328,21 @@ def test_unequal_quantities(claimed: str, stated: str) -> None:
 def test_one_is_a_pronoun_and_codes_are_no_numbers() -> None:
     assert quantities("one of them has B12 and H1N1") == []
     assert [q.value for q in quantities("one week")] == [1]
+
+
+def test_numbers_in_chinese_are_found_wherever_they_stand() -> None:
+    found = quantities("第2次在2023年3月,每天喂2公斤干草,温度25℃时喂10～15毫升,30%的羊。")
+    assert [(q.value, q.dimension) for q in found] == [
+        (2, ""),
+        (2023, ""),
+        (3, ""),
+        (2, "mass"),
+        (25, "temperature"),
+        (10, "volume"),
+        (15, "volume"),
+        (30, "fraction"),
+    ]
+    assert "number" in faults("每天喂3公斤干草。", "每天喂2公斤干草。")
 
 
 def test_permission_against_a_warning() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -117,6 +118,48 @@ def test_a_fetched_collection_is_fetched_again_until_its_documents_change(
         pull_collection("me/farm", copy)
     with Store.open(copy) as store:
         assert len(store.documents()) == 2
+
+
+def remade(folder: Path, text: str) -> int:
+    """The collection in ``folder`` made anew with one document of ``text``, and its generation."""
+    for file in folder.glob("store.sqlite3*"):
+        file.unlink()
+    source = folder.parent / "new"
+    source.mkdir(exist_ok=True)
+    (source / "footrot.md").write_text(text)
+    with Store.open(folder) as store:
+        ingest([source], store)
+        return store.generation
+
+
+def test_what_the_documents_hold_is_compared_not_how_often_they_changed(
+    hub_server: HubServer, settings: Settings, tmp_path: Path
+) -> None:
+    folder = make_collection(settings, tmp_path / "source")
+    push_collection(folder, "me/farm")
+    copy = folder.with_name("copy")
+    pull_collection("me/farm", copy)
+    with Store.open(copy) as store:
+        fetched_as = store.generation
+    assert remade(copy, "# Footrot\n\nFootrot is treated by a vet.\n") == fetched_as
+    with pytest.raises(HubError, match=r"store\.sqlite3 was changed since it was fetched"):
+        pull_collection("me/farm", copy)
+    remade(copy, TEXT)
+    with Store.open(copy) as store:  # a document more and less: another generation, the same documents
+        (tmp_path / "source" / "orf.md").write_text("# Orf\n\nOrf heals by itself.\n")
+        ingest([tmp_path / "source"], store)
+        store.delete_source("orf.md")
+        assert store.generation > fetched_as
+    pull_collection("me/farm", copy)
+    note = json.loads((copy / "origin.json").read_text())
+    del note["documents"]  # fetched by an earlier version, which did not write it down
+    (copy / "origin.json").write_text(json.dumps(note))
+    pull_collection("me/farm", copy)  # byte for byte as it came
+    (copy / "origin.json").write_text(json.dumps(note))
+    with Store.open(copy) as store:
+        store.delete_source("footrot.md")
+    with pytest.raises(HubError, match=r"it can't be told whether store\.sqlite3 was changed"):
+        pull_collection("me/farm", copy)
 
 
 def test_a_store_that_was_tampered_with_is_refused(hub_server: HubServer, settings: Settings, tmp_path: Path) -> None:

@@ -37,6 +37,25 @@ def test_a_model_goes_up_in_one_commit_and_comes_back_as_it_was(hub_server: HubS
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "is_key"),
+    [
+        ("hf_" + "a1" * 10, True),
+        ("(sk-" + "b2" * 10 + ")", True),
+        ("token=ghp_" + "C3" * 15, True),
+        ("AKIA" + "D4" * 8, True),
+        ("-----BEGIN RSA PRIVATE KEY-----", True),
+        ("hf_" + "a1" * 9, False),
+        ("xhf_" + "a1" * 10, False),  # within a word
+        ("task-" + "b2" * 10, False),
+        ("AKIA" + "D4" * 9, False),
+        ("\0" * 5000 + " hf_" + "a1" * 10, True),
+    ],
+)
+def test_what_looks_like_a_key(text: str, is_key: bool) -> None:
+    assert client.secrets_in({"notes.md": text.encode()}) == (["notes.md"] if is_key else [])
+
+
 def test_a_second_push_sends_only_what_changed(hub_server: HubServer, tmp_path: Path) -> None:
     folder = tiny_model(tmp_path / "tiny")
     push_model(folder, "me/tiny")

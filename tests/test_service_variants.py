@@ -27,10 +27,17 @@ def test_what_the_library_is_about_is_said_of_own_documents_only_beside_it(tmp_p
     try:
         mine = sessions.open("session-of-anna")
         mine.add("barn.md", b"# Barn\n\nThe walnut barn holds 40 ewes.\n")
+        mine.add("mill.md", b"# Mill\n\nThe mill grinds oats.\n")
         mine.choose("own" if alone else "both")
         pipeline = mine.application.pipeline
         assert (pipeline.profile.scope == {}) is alone
         assert pipeline.layered.places("a flock in Ningxia") == ([] if alone else ["Ningxia"])
+        assert pipeline.entities("sheep or goats in the Barn") == (["Barn"] if alone else ["sheep", "goats", "Barn"])
+        # the library's names are no sign of a second step to documents that know none of them
+        assert ("entities" in pipeline.complexity.route("Do sheep and goats sleep indoors?").reason) is not alone
+        # the documents' own are, as in a library
+        assert "entities" in pipeline.complexity.route("Do the Barn and the Mill and the sheep have a door?").reason
+        assert "entities" in base.pipeline.complexity.route("Do sheep and goats sleep indoors?").reason
         assert pipeline.composer._beside("How much salt do goats need?", ON_SHEEP) is not alone
         assert base.pipeline.composer._beside("How much salt do goats need?", ON_SHEEP)
     finally:

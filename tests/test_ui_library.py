@@ -16,12 +16,15 @@ from ui_fakes import HOSTILE
 
 from lqr.app import Application, build
 from lqr.retrieval.fake import HashingEmbedder
+from lqr.retrieval.graph import _KINDS
+from lqr.retrieval.rule_edges import DECLARED, USES
 from lqr.service.sessions import Sessions
 from lqr.service.uploads import Upload
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 from lqr.ui.library import Library, _table, size
 from lqr.ui.models_tab import ModelsTab, markdown, tables
+from lqr.ui.reasons import reached
 from lqr.ui.search_tab import SearchTab, columns
 from lqr.ui.texts import EN, LANGUAGES
 
@@ -165,6 +168,53 @@ def test_search_shows_what_each_way_finds(base: Application) -> None:
     assert html.count("about 9 g of salt") >= 3
     assert SearchTab(lambda request: base).search("  ", request()) == ""
     assert EN.search_none in SearchTab(lambda request: base).search("?!", request())
+
+
+@pytest.mark.parametrize(
+    ("why", "en", "zh"),
+    [
+        (
+            "“Worms > Drugs” shares ‘macrocyclic’ with “Ticks”",
+            "“Worms › Drugs” and this passage both mention “macrocyclic”",
+            "“Worms › Drugs”和这一段都提到“macrocyclic”",
+        ),
+        ("“A” links to “B”", "“A” has a link to this passage", "“A”有一个指向这一段的链接"),
+        ("“A” is linked from “B”", "This passage has a link to “A”", "这一段有一个指向“A”的链接"),
+        (
+            "“A” names “B”; “B” is in the same section as “B”",
+            "“A” mentions “B”; “B” and this passage are in the same section",
+            "“A”提到“B”；“B”和这一段在同一节",
+        ),
+        (
+            "“A” uses the term ‘flock’ of “B”",
+            "“A” uses the term “flock”, which this passage explains",
+            "“A”用到“flock”，由这一段解释",
+        ),
+        ("about goats", "about goats", "about goats"),  # no way through the graph
+    ],
+)
+def test_the_way_to_a_passage_is_told_in_plain_words(why: str, en: str, zh: str) -> None:
+    assert reached(why, EN) == en
+    assert reached(why, LANGUAGES["zh"]) == zh
+
+
+def test_every_kind_of_edge_has_plain_words() -> None:
+    edges = [*_KINDS, *DECLARED, "stands next to", "is in the same section as", "shares ‘x’ with", f"{USES} ‘x’ of"]
+    for texts in LANGUAGES.values():
+        for edge in edges:
+            said = reached(f"“A” {edge} “B”", texts)
+            assert "A" in said, edge
+            assert texts.way_this.lower() in said.lower(), edge
+
+
+def test_scores_and_ways_in_a_list_are_named_in_plain_words(base: Application) -> None:
+    passage = base.retriever.search("salt")[0].passage
+    hit = Hit(passage, 0.5, {"bm25": 2.0, "dense": 0.5, "rrf": 0.02, "graph": 0.3}, "“Barn” shares ‘salt’ with “Sheep”")
+    for texts in LANGUAGES.values():
+        html = columns([("graph", [hit])], texts)
+        assert f"{texts.score_bm25} 2.00 · {texts.score_dense} 0.50 · {texts.score_rrf} 0.0200 · {texts.score_graph} 0.30" in html
+        assert reached(hit.why, texts) in html
+        assert "shares" not in html
 
 
 def test_a_search_that_fails_shows_no_trace() -> None:

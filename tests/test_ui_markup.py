@@ -143,7 +143,15 @@ def test_the_figures_of_an_answer_stand_among_the_numbers() -> None:
     figures = {"groundedness": 1.0, "relevance": 0.625, "quoted": 3}
     shown = replace(item, answer={**(item.answer or {}), "evaluation": figures})
     numbers = views.exchange(0, shown, EN, last=True).split('class="numbers"')[1]
-    assert f"<dt>{EN.groundedness}</dt><dd>1.00</dd><dt>{EN.relevance}</dt><dd>0.62</dd>" in numbers
+    assert (
+        f"<dt>{EN.groundedness}</dt><dd>every sentence stands in a cited passage</dd><dt>{EN.relevance}</dt><dd>0.62</dd>"
+        in numbers
+    )
+    shown = replace(item, answer={**(item.answer or {}), "evaluation": figures | {"groundedness": 0.75}})
+    assert "<dd>75\N{NO-BREAK SPACE}% of the sentences stand in a cited passage</dd>" in views.exchange(0, shown, EN, last=True)
+    almost = replace(item, answer={**(item.answer or {}), "evaluation": figures | {"groundedness": 0.997}})
+    assert "every sentence" not in views.exchange(0, almost, EN, last=True)
+    assert "100" not in views.exchange(0, almost, EN, last=True).split(EN.groundedness)[1].split("</dd>")[0]
     for odd in ("text", {"groundedness": "<b>", "relevance": None}):
         odd_html = views.exchange(0, replace(item, answer={**(item.answer or {}), "evaluation": odd}), EN, last=True)
         assert EN.groundedness not in odd_html

@@ -271,6 +271,32 @@ def test_units_of_a_question_name_no_row_and_its_words_do(composer: Composer) ->
     assert re.findall(r"Grain \(kg/day\): ([\d.]+)", made.text) == ["0.5"]
 
 
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("I feel a tail but no legs, what now?", "Breech"),
+        ("How many hoppers at heading?", "Heading"),
+    ],
+)
+def test_what_is_not_there_and_how_many_name_no_row(composer: Composer, question: str, row: str) -> None:
+    lambs = table(
+        "Lie: Legs back; Felt: Head with one leg; Do: Bring the leg forward",
+        "Lie: Breech; Felt: Tail only; Do: Bring each foot back",
+        title="Difficult lambing",
+        section="Positions",
+    )
+    rice = table(
+        "Stage: Heading to milk; Limit: 1,500",
+        "Stage: Many spiders or mirids; Limit: wait",
+        title="Hoppers",
+        section="When to act",
+    )
+    hits = lambs if row == "Breech" else rice
+    composed = composer.compose(question, (), hits)
+    assert row in composed.text
+    assert "Many spiders" not in composed.text
+
+
 def test_an_article_on_the_asked_animal_goes_before_one_that_names_it_by_the_way() -> None:
     def beside(question: str, passage: Passage) -> bool:
         return passage.title == "Goats"

@@ -29,6 +29,9 @@ class ComplexityModel(Protocol):
     def route(self, question: str) -> Route:
         """The label with the probability of *complex*."""
 
+    def with_entities(self, entities: Callable[[str], list[str]]) -> ComplexityModel:
+        """The same model for a collection whose names ``entities`` finds; nothing is loaded anew."""
+
 
 _AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|may|has|have)"
 _WH = r"(?:what|whats|which|who|whose|where|when|why|how)"
@@ -94,6 +97,10 @@ class RuleComplexity:
     def __init__(self, entities: Callable[[str], list[str]] | None = None, threshold: float = 0.5) -> None:
         self._entities = entities or _capitalised
         self._threshold = threshold
+
+    def with_entities(self, entities: Callable[[str], list[str]]) -> RuleComplexity:
+        """See :class:`ComplexityModel`."""
+        return RuleComplexity(entities, self._threshold)
 
     def features(self, question: str) -> dict[str, float]:
         """The signs found, by name; 1.0 or a count."""

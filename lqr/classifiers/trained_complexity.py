@@ -7,10 +7,11 @@ look like in any domain. Knows nothing of retrieval or of training.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,12 @@ class TrainedComplexity:
             raise WeightsError(
                 f"models/{folder.name} cannot be loaded ({reason}); restore the folder, or remove it to go without"
             ) from error
+
+    def with_entities(self, entities: Callable[[str], list[str]]) -> TrainedComplexity:
+        """See :class:`~lqr.classifiers.complexity.ComplexityModel`; encoder and lock are shared."""
+        other = copy.copy(self)
+        other._rules = self._rules.with_entities(entities)
+        return other
 
     def logits(self, questions: Sequence[str]) -> list[float]:
         """The encoder's own logits, before calibration and signs."""

@@ -65,10 +65,8 @@ def asked_of(asked: Iterable[Asked], passages: Sequence[Passage], sources: Mappi
     found: dict[str, list[str]] = {}
     lost = 0
     for item in asked:
-        # a snippet of a table's line: the reader of tables writes its cells apart, each behind its column's name
-        cells = [cell for cell in map(str.strip, plain(item.snippet).split("|")) if cell]
         texts = by_source.get(item.document, ())
-        home = next((passage_id for passage_id, text in texts if cells and all(cell in text for cell in cells)), None)
+        home = next((passage_id for passage_id, text in texts if holds(text, item.snippet)), None)
         if home is None:
             lost += 1
         else:
@@ -76,6 +74,15 @@ def asked_of(asked: Iterable[Asked], passages: Sequence[Passage], sources: Mappi
     if lost:
         log.info("%d questions of %s fit no passage any more", lost, FILE_NAME)
     return {passage_id: tuple(questions) for passage_id, questions in found.items()}
+
+
+def holds(text: str, snippet: str) -> bool:
+    """Whether ``text``, already :func:`plain`, holds ``snippet``.
+
+    Of a snippet of a table's line it must hold every cell: the reader of tables writes them apart, each behind its column's name.
+    """
+    cells = [cell for cell in map(str.strip, plain(snippet).split("|")) if cell]
+    return bool(cells) and all(cell in text for cell in cells)
 
 
 def plain(text: str) -> str:

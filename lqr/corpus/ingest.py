@@ -1,4 +1,4 @@
-"""Walks files and folders into a store: find, read, split, keep.
+"""Takes files and folders into a store: find (:mod:`lqr.corpus.finding`), read, split, keep.
 
 Each file is one transaction, so that a kill at any moment leaves whole files; a second run skips what is done. One bad
 file is named in the report and never stops the rest. Ingest knows no index: those see the store's generation.
@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import re
-import stat
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +15,9 @@ from pathlib import Path
 from typing import Literal
 
 from lqr.corpus import rulebook
+from lqr.corpus.finding import Found, content, find, root_key
 from lqr.corpus.passages import split
-from lqr.corpus.readers import ReadLimits, clean_source, numbered_source, read_bytes, suffix_of
+from lqr.corpus.readers import ReadLimits, read_bytes
 from lqr.corpus.rulebook_style import RuleStyle
 from lqr.corpus.store import IdTakenError, Store
 from lqr.errors import ReadError, StoreError
@@ -28,11 +26,6 @@ from lqr.types import Document, Passage
 log = logging.getLogger(__name__)
 
 FORMAT = 2  # raise it when readers or passages change: files are then read again though their bytes are the same
-# Files of a folder of documents that are about the folder, or hold test questions whose answers must not be found.
-_NOT_DOCUMENTS = re.compile(
-    r"(?:readme|licen[cs]e|changelog|contributing|code_of_conduct|authors)(?:[._-][a-z]{2})?\.\w+|(?:questions|asked)\.jsonl?(?:\.gz)?",
-    re.I,
-)
 
 FileOutcome = Literal["added", "unchanged", "replaced", "duplicate", "failed", "removed", "reading"]
 PAGES_STEP = 10  # pages of one file between two progress reports
@@ -67,13 +60,6 @@ class IngestReport:
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason -> number of files
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    path: Path
-    source: str
-    root: str
-
-
 def ingest(
     paths: Sequence[Path],
     store: Store,
@@ -94,10 +80,10 @@ def ingest(
         StoreError: the store can't be written; what was reported as done stays.
     """
     skipped: Counter[str] = Counter()
-    found = _find(paths, skipped)
+    found = find(paths, skipped)
     run = _Run(store, limits, progress, len(found), rules)
     if prune:  # before reading: a file that was moved must not look like a duplicate of itself
-        run.prune({_root_key(path) for path in paths if path.is_dir()}, {item.source for item in found})
+        run.prune({root_key(path) for path in paths if path.is_dir()}, {item.source for item in found})
     marked = store.marked_files()
     for number, item in enumerate(found, start=1):
         run.file(item, number, marked)
@@ -107,7 +93,7 @@ def ingest(
 
 def taken_from(store: Store, folder: Path) -> frozenset[str]:
     """Ids of the documents that were taken in from the files below ``folder``, and not from elsewhere."""
-    root = _root_key(folder)
+    root = root_key(folder)
     files = [source for source, (_, marked) in store.marked_files().items() if marked == root]
     return frozenset(document_id for file in files for document_id in store.sources_of(file).values())
 
@@ -131,7 +117,7 @@ class _Run:
         self.total = total
         self.done = 0
         self.counts: Counter[str] = Counter()
-        self.twins: list[tuple[_Found, str, str]] = []  # (file, source, id of the document that is the same)
+        self.twins: list[tuple[Found, str, str]] = []  # (file, source, id of the document that is the same)
         self.duplicates: list[tuple[str, str]] = []
         self.failed: list[tuple[str, str]] = []
         self.truncated: list[tuple[str, str]] = []
@@ -142,7 +128,7 @@ class _Run:
                 self.counts["removed"] += self.store.delete_source(source)
                 self._tell(0, source, "removed")
 
-    def file(self, item: _Found, number: int, marked: Mapping[str, tuple[str, str]]) -> None:
+    def file(self, item: Found, number: int, marked: Mapping[str, tuple[str, str]]) -> None:
         try:
             outcome = self._take(item, marked)
         except (ReadError, IdTakenError) as error:
@@ -169,8 +155,8 @@ class _Run:
         here = {info.id: info.source for info in self.store.documents()} if lost else here
         self.duplicates += [(source, here[i]) for _, source, i in self.twins if i in here]
 
-    def _take(self, item: _Found, marked: Mapping[str, tuple[str, str]]) -> FileOutcome:
-        data = _bytes(item, self.limits)
+    def _take(self, item: Found, marked: Mapping[str, tuple[str, str]]) -> FileOutcome:
+        data = content(item, self.limits.bytes + 1)
         digest = f"{self.format}:{hashlib.sha256(data).hexdigest()}"
         if marked.get(item.source) == (digest, item.root):
             self.counts["unchanged"] += len(self.store.sources_of(item.source))
@@ -208,7 +194,7 @@ class _Run:
         """The passages of ``document``: by rule where it is a rule book's, by prose otherwise."""
         return rulebook.split(document, self.rules) if self.rules else split(document)
 
-    def _pages(self, item: _Found) -> Callable[[int, int], None] | None:
+    def _pages(self, item: Found) -> Callable[[int, int], None] | None:
         if self.progress is None:
             return None
         tell = self.progress
@@ -246,86 +232,3 @@ def _summary(outcomes: Counter[str], gone: bool) -> FileOutcome:
         if outcomes[outcome]:
             return "added" if outcome == "added" else "unchanged"
     return "duplicate"
-
-
-def _bytes(item: _Found, limits: ReadLimits) -> bytes:
-    try:
-        with item.path.open("rb") as stream:
-            return stream.read(limits.bytes + 1)
-    except OSError as error:
-        raise ReadError(f"{item.source}: can't be opened ({error.strerror}); check its permissions") from error
-
-
-def _find(paths: Sequence[Path], skipped: Counter[str]) -> list[_Found]:
-    """Every file to read, in order, each under a source of its own."""
-    found: list[_Found] = []
-    seen: set[Path] = set()
-    used: set[str] = set()
-
-    def take(path: Path, name: str, root: str) -> None:
-        real = path.resolve()
-        if real in seen:
-            return
-        seen.add(real)
-        source = first = clean_source(name)
-        number = 1
-        while source in used:  # names that became equal by cleaning, or come from two folders
-            number += 1
-            source = numbered_source(first, number)
-        used.add(source)
-        found.append(_Found(path, source, root))
-
-    for path in paths:
-        if path.is_dir():
-            for file in _walk(path, skipped):
-                take(file, file.relative_to(path).as_posix(), _root_key(path))
-        elif path.exists():
-            take(path, path.name, "")
-        else:
-            raise ReadError(f"{clean_source(path.name)}: no such file or folder; check the path")
-    return found
-
-
-def _walk(root: Path, skipped: Counter[str]) -> list[Path]:
-    """The readable files below ``root``, sorted; what is skipped is counted by its reason."""
-    files: list[Path] = []
-    real_root = root.resolve()
-    for folder, folders, names in os.walk(root, followlinks=False):
-        skipped["hidden"] += sum(name.startswith(".") for name in folders)
-        skipped["symbolic link to a folder"] += sum(
-            (Path(folder) / name).is_symlink() for name in folders if not name.startswith(".")
-        )
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            path = Path(folder) / name
-            reason = _reason_to_skip(path, real_root)
-            if reason:
-                skipped[reason] += 1
-            else:
-                files.append(path)
-    for reason in [reason for reason, count in skipped.items() if not count]:
-        del skipped[reason]
-    return sorted(files)
-
-
-def _reason_to_skip(path: Path, real_root: Path) -> str:
-    name = path.name
-    if name.startswith((".", "~$")):
-        return "hidden"
-    if not suffix_of(name):
-        return "unsupported type"
-    if _NOT_DOCUMENTS.fullmatch(name):
-        return "about the folder"
-    try:
-        if path.is_symlink() and not path.resolve().is_relative_to(real_root):
-            return "symbolic link out of the folder"
-        if not stat.S_ISREG(path.stat().st_mode):
-            return "not a file"  # a pipe would block for ever
-    except (OSError, RuntimeError):  # a link to nothing, or to itself
-        return "broken symbolic link"
-    return ""
-
-
-def _root_key(folder: Path) -> str:
-    """A folder's mark in the store: enough to tell it from others, without writing its path down."""
-    return hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:12]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from lqr.corpus.lexicon import Glossary, Things, has, lexicon
 from lqr.corpus.rulebook_style import RuleStyle, rule_style
 from lqr.errors import SettingsError
-from lqr.text import is_cjk
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -88,8 +88,8 @@ class Profile:
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the documents' name: what people say instead
 
     @cached_property
-    def _lexicons(self) -> dict[str, tuple[re.Pattern[str] | None, dict[str, list[tuple[str, str]]]]]:
-        return {"scope": _lexicon(self.scope), "classes": _lexicon(self.classes)}
+    def _lexicons(self) -> dict[str, tuple[re.Pattern[str] | None, Things]]:
+        return {"scope": lexicon(self.scope), "classes": lexicon(self.classes)}
 
     def mentions(self, text: str, *, classes: bool = False) -> list[Mention]:
         """Scope terms in ``text`` (or class terms, with ``classes=True``), longest first at each place, in order."""
@@ -111,59 +111,26 @@ class Profile:
         return result
 
     @cached_property
-    def _said(self) -> tuple[re.Pattern[str] | None, dict[str, str]]:
-        names = {name.lower(): name for name in self.synonyms}  # its own too, or "corn" would break up "corn borer"
-        names |= {said.lower(): name for name, alike in self.synonyms.items() for said in alike}
+    def _glossary(self) -> Glossary:
         # a wish that can't be met stays as it was said: of "多少钱" (what price) "多少" alone is how much
-        names |= {word.lower(): word for entry in self.not_held for word in (*entry.words, *entry.unless)} if names else {}
-        return _any_of(names), names
+        return Glossary.of(self.synonyms, [word for entry in self.not_held for word in (*entry.words, *entry.unless)])
 
     def glossed(self, question: str) -> str:
         """``question`` with the documents' own name in brackets behind each word of the people that it uses.
 
         "cocci in lambs" as "cocci (coccidiosis) in lambs"; a name that the question has already is not said again.
         """
-        pattern, names = self._said
-        if pattern is None:
-            return question
-        held = question.lower()
-
-        def behind(match: re.Match[str]) -> str:
-            nonlocal held
-            name = names.get(match.group().lower(), "")
-            if not name or _has(held, name.lower()):
-                return match.group()
-            held += f" {name.lower()} "
-            return f"{match.group()} ({name})"
-
-        return pattern.sub(behind, question)
+        return self._glossary.glossed(question)
 
     def renamed(self, question: str) -> str:
         """``question``, glossed or not, with the documents' own names in place of the people's."""
-        pattern, names = self._said
-        if pattern is None:
-            return question
-        put: set[str] = set()
-
-        def instead(match: re.Match[str]) -> str:
-            said = match.group()
-            name = names.get(said.lower(), said)
-            if name.lower() == said.lower():
-                return said
-            put.add(name)
-            return f" {name} " if is_cjk(said) else name  # no spaces stand around a CJK word, but must around the name
-
-        text = pattern.sub(instead, question)
-        for name in put:  # of a question that was glossed before
-            twice = re.escape(name)
-            text = re.sub(rf"{twice}\s*\({twice}\)(\w?)", lambda m, name=name: f"{name} {m[1]}" if m[1] else name, text)  # type: ignore[misc]
-        return text
+        return self._glossary.renamed(question)
 
     def cannot_hold(self, question: str, language: str = "en") -> str | None:
         """The sentence for a wish that the documents can't meet (prices, forecasts...), or None."""
         lowered = question.lower()
         for entry in self.not_held:
-            if any(_has(lowered, word) for word in entry.words) and not any(_has(lowered, word) for word in entry.unless):
+            if any(has(lowered, word) for word in entry.words) and not any(has(lowered, word) for word in entry.unless):
                 return entry.texts.get(language) or entry.texts.get("en")
         return None
 
@@ -287,30 +254,6 @@ def _groups(raw: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], ...]]:
     return groups
 
 
-def _lexicon(groups: Mapping[str, Sequence[Sequence[str]]]) -> tuple[re.Pattern[str] | None, dict[str, list[tuple[str, str]]]]:
-    things: dict[str, list[tuple[str, str]]] = {}
-    for kind, entries in groups.items():
-        for names in entries:
-            for name in names:
-                things.setdefault(name.lower(), []).append((kind, names[0]))
-    if not things:
-        return None, things
-    return _any_of(things), things
-
-
-def _any_of(names: Collection[str]) -> re.Pattern[str] | None:
-    """Any of ``names`` as whole words, the longest first; None of nothing."""
-    if not names:
-        return None
-    longest_first = sorted(names, key=len, reverse=True)
-    # no spaces stand between a CJK name and the next word
-    cjk = "|".join(re.escape(name) for name in longest_first if is_cjk(name))
-    spaced = "|".join(re.escape(name) for name in longest_first if not is_cjk(name))
-    # one look-around for all: where there are thousands, one for each name would take milliseconds a question
-    either = [cjk, rf"(?<![\w-])(?:{spaced})(?![\w-])" if spaced else ""]
-    return re.compile("|".join(filter(None, either)), re.IGNORECASE)
-
-
 def _synonyms(raw: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     owner: dict[str, str] = {}
@@ -322,9 +265,3 @@ def _synonyms(raw: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
                     f"synonyms: {said!r} stands for {owner[said]!r} and {name!r}; give it one name that is not its own"
                 )
     return found
-
-
-def _has(text: str, phrase: str) -> bool:
-    if is_cjk(phrase):
-        return phrase in text  # no spaces between words
-    return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None

@@ -7,45 +7,30 @@ other processes may read meanwhile (write-ahead log).
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from lqr.corpus import rows
+from lqr.corpus.rows import DocumentInfo
 from lqr.corpus.sqlite import REBUILD, connect, connect_read_only, explained
 from lqr.errors import StoreError
-from lqr.types import Block, Document, Passage
+from lqr.types import Document, Passage
+
+__all__ = ["DocumentInfo", "FILE_NAME", "IdTakenError", "Outcome", "Store"]
 
 Outcome = Literal["added", "unchanged", "replaced", "duplicate"]
 
 FILE_NAME = "store.sqlite3"
-_PASSAGES = """
-    SELECT p.id, p.document_id, d.title, p.section, p.text, p.position, p.start, p."end", p.kind, p.page, p.metadata
-    FROM passages p JOIN documents d ON d.id = p.document_id
-"""
 
 
 class IdTakenError(StoreError):
     """The id of a document belongs to another source with another text."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
-    """A document as a list of them shows it; ``passages`` and ``characters`` are counts."""
-
-    id: str
-    title: str
-    source: str
-    passages: int
-    characters: int
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    media_type: str = "text/plain"
 
 
 class Store:
@@ -139,7 +124,7 @@ class Store:
             IdTakenError: another source holds another text under the same id.
             StoreError: the file can't be written.
         """
-        digest = _digest(document, passages)
+        digest = rows.digest(document, passages)
         with self.transaction():
             same_id = self._row("SELECT source, digest, text FROM documents WHERE id = ?", document.id)
             same_source = self._row("SELECT id FROM documents WHERE source = ?", document.source)
@@ -193,25 +178,14 @@ class Store:
         Raises:
             KeyError: there is none of this id.
         """
-        row = self._row("SELECT id, title, text, blocks, source, media_type, metadata FROM documents WHERE id = ?", document_id)
+        row = self._row(f"{rows.DOCUMENT} WHERE id = ?", document_id)
         if row is None:
             raise KeyError(document_id)
-        identifier, title, text, blocks, source, media_type, metadata = row
-        rebuilt = tuple(
-            Block(k, t, start, end, level, page, tuple(links)) for k, t, start, end, level, page, links in json.loads(blocks)
-        )
-        return Document(identifier, title, text, rebuilt, source, media_type, json.loads(metadata))
+        return rows.document_of(row)
 
     def documents(self) -> list[DocumentInfo]:
         """All documents, by source."""
-        rows = self._rows(
-            "SELECT d.id, d.title, d.source, COUNT(p.id), LENGTH(d.text), d.metadata, d.media_type "
-            "FROM documents d LEFT JOIN passages p ON p.document_id = d.id GROUP BY d.id ORDER BY d.source"
-        )
-        return [
-            DocumentInfo(i, title, source, n, length, json.loads(meta), media)
-            for i, title, source, n, length, meta, media in rows
-        ]
+        return [rows.info_of(row) for row in self._rows(rows.INFOS)]
 
     def passage(self, passage_id: str) -> Passage:
         """The passage.
@@ -219,10 +193,10 @@ class Store:
         Raises:
             KeyError: there is none of this id.
         """
-        row = self._row(_PASSAGES + "WHERE p.id = ?", passage_id)
+        row = self._row(rows.PASSAGES + "WHERE p.id = ?", passage_id)
         if row is None:
             raise KeyError(passage_id)
-        return _passage(row)
+        return rows.passage_of(row)
 
     def passages(self, ids: Iterable[str]) -> list[Passage]:
         """The passages of ``ids`` in that order; ids whose document was deleted meanwhile are left out."""
@@ -232,16 +206,23 @@ class Store:
             for i in range(0, len(wanted), 500):  # SQLite bounds the number of parameters
                 part = wanted[i : i + 500]
                 marks = ",".join("?" * len(part))
-                found.update((row[0], _passage(row)) for row in self._rows(f"{_PASSAGES}WHERE p.id IN ({marks})", *part))
+                found.update(
+                    (row[0], rows.passage_of(row)) for row in self._rows(f"{rows.PASSAGES}WHERE p.id IN ({marks})", *part)
+                )
         return [found[wanted_id] for wanted_id in wanted if wanted_id in found]
 
     def all_passages(self) -> list[Passage]:
         """Every passage, by source and position: the same order however the documents came in."""
-        return [_passage(row) for row in self._rows(_PASSAGES + "ORDER BY d.source, p.position")]
+        return [rows.passage_of(row) for row in self._rows(rows.PASSAGES + "ORDER BY d.source, p.position")]
 
     def count(self) -> int:
         """How many passages there are."""
         return int(self._rows("SELECT COUNT(*) FROM passages")[0][0])
+
+    def checksum(self) -> str:
+        """SHA-256 (hex) of what the documents and passages hold: the same for the same content, whatever the generation."""
+        with self._lock, explained(self.path):
+            return rows.checksum(chain.from_iterable(map(self._connection.execute, rows.CONTENT)))
 
     def integrity_check(self) -> None:
         """Read the whole file and check it.
@@ -263,8 +244,8 @@ class Store:
             return self._connection.execute(query, values).fetchall()
 
     def _row(self, query: str, *values: Any) -> Any:
-        rows = self._rows(query, *values)
-        return rows[0] if rows else None
+        found = self._rows(query, *values)
+        return found[0] if found else None
 
     def _bump(self) -> None:
         self._connection.execute("UPDATE state SET generation = generation + 1")
@@ -278,29 +259,8 @@ class Store:
         return True
 
     def _insert(self, document: Document, passages: Sequence[Passage], digest: str, file: str) -> None:
-        blocks = [[b.kind, b.text, b.start, b.end, b.level, b.page, b.links] for b in document.blocks]
-        self._connection.execute(
-            "INSERT INTO documents (id, source, title, media_type, text, blocks, metadata, digest, file) "
-            "VALUES (:id, :source, :title, :media_type, :text, :blocks, :metadata, :digest, :file)",
-            {
-                "id": document.id,
-                "source": document.source,
-                "title": document.title,
-                "media_type": document.media_type,
-                "text": document.text,
-                "blocks": _json(blocks),
-                "metadata": _json(dict(document.metadata)),
-                "digest": digest,
-                "file": file,
-            },
-        )
-        self._connection.executemany(
-            "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?)",
-            [
-                (p.id, document.id, p.position, _json(p.section), p.text, p.start, p.end, p.kind, p.page, _json(dict(p.metadata)))
-                for p in passages
-            ],
-        )
+        self._connection.execute(rows.INSERT_DOCUMENT, rows.document_row(document, digest, file))
+        self._connection.executemany(rows.INSERT_PASSAGE, rows.passage_rows(document, passages))
         self._bump()
 
 
@@ -310,26 +270,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return stat.st_dev, stat.st_ino
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _passage(row: Sequence[Any]) -> Passage:
-    passage_id, document_id, title, section, text, position, start, end, kind, page, metadata = row
-    names = tuple(json.loads(section))
-    return Passage(passage_id, document_id, title, names, text, position, start, end, kind, page, json.loads(metadata))
-
-
-def _digest(document: Document, passages: Sequence[Passage]) -> str:
-    """Of everything kept except the source: a better reader or splitter must count as a change."""
-    content = [
-        document.title,
-        document.text,
-        document.media_type,
-        dict(document.metadata),
-        [asdict(block) for block in document.blocks],
-        [[p.id, p.section, p.start, p.end, p.kind, p.page, dict(p.metadata)] for p in passages],
-    ]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lqr.decompose import rules
 from lqr.decompose.cut import cut_bridge, cut_comparison
-from lqr.decompose.rules import question_starts
+from lqr.decompose.questions import question_starts
 from lqr.decompose.spans import WEIGHTS_FILE, SpanModel
 from lqr.decompose.words import Span, Word, split_words
 from lqr.settings import Settings

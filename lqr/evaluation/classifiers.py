@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     seed, limit = int(getattr(options, "seed", None) or 13), int(getattr(options, "limit", None) or 0)
     settings = Settings.load(collection=getattr(options, "collection", None))
     split, dataset = getattr(options, "split", None) or "test", getattr(options, "dataset", None)
-    names = _sets(dataset, split, settings.collection)
+    names = _sets(dataset, split, settings.collection, Path(questions).name if questions else "")
     if not questions and not data and names:
         raise ReadError("nothing to measure on: give --data DIR with the public sets, or --questions FILE")
     models: Results = {}
@@ -85,12 +85,20 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     return {"settings": record, "versions": versions(settings), "seed": seed, "date": time.strftime("%Y-%m-%d"), "models": models}
 
 
-def _sets(dataset: str | None, split: str, collection: str) -> tuple[str, ...]:
-    """The public sets that ``dataset`` stands for; none where it is the collection."""
+def _sets(dataset: str | None, split: str, collection: str, file: str = "") -> tuple[str, ...]:
+    """The public sets that ``dataset`` stands for; none where it is the collection. ``file`` names what --questions gives."""
     if dataset == collection:
         return ()
     if split == "dev":
-        raise ReadError(f"the public sets are split in train and test; --split dev is for --dataset {collection}")
+        if file:
+            raise ReadError(
+                f"{file} is measured whole, it has no halves: leave --split dev out; "
+                f"for the questions that {collection} is tuned on, say --dataset {collection} --split dev, without --questions"
+            )
+        raise ReadError(
+            f"the public sets have no dev half: say --split train or test; "
+            f"for the questions that {collection} is tuned on, say --dataset {collection} --split dev"
+        )
     if dataset in (None, "all"):
         return TESTED
     if dataset not in TESTED:
@@ -260,6 +268,10 @@ def _left_out(folder: Path) -> Results:
 
 
 def _labelled(row: Any, number: int, path: Path) -> Question:
+    if isinstance(row, dict) and "turns" in row:
+        raise ReadError(
+            f"{path.name} row {number}: laid out as the questions of a collection; say --dataset NAME, without --questions"
+        )
     try:
         label = (
             row["label"]

@@ -34,7 +34,13 @@ _SAME = (
 # Roles are written small; "Kings of Leon" is a name.
 _HAVING = r"(?:has|have|had|with|by) (?:the |an? )?([a-z]+?)s? (?:who|that|from|with)"
 _ROLE = re.compile(rf"\b(?:{_HAVING}|whose ([a-z]+)|([a-z]+)s of)\b")
-_AMERICA = re.compile(r"\bU\.? ?S\.?(?: ?A\.?)?(?!\w)|\bUnited States\b")
+# Countries whose initials, name and people share no beginning of a word: each is written as its people. Initials are capitals.
+_PEOPLES = (
+    (re.compile(r"\bU\.? ?S\.?(?: ?A\.?)?(?!\w)|\bUnited States(?: of America)?\b"), "American"),
+    (re.compile(r"\bU\.? ?K\.?(?!\w)|\bUnited Kingdom(?: of Great Britain and (?:Northern )?Ireland)?\b"), "British"),
+    (re.compile(r"\bU\.? ?A\.? ?E\.?(?!\w)|\bUnited Arab Emirates\b"), "Emirati"),
+    (re.compile(r"\bU\.? ?S\.? ?S\.? ?R\.?(?!\w)|\bSoviet Union\b"), "Soviet"),
+)
 _PLAIN = frozenset("the and republic united states kingdom people of".split())  # words that countries share
 
 _NAMES = "january february march april may june july august september october november december".split()
@@ -115,7 +121,9 @@ def _first(table: tuple[tuple[re.Pattern[str], str], ...], question: str) -> str
 
 def _stems(text: str) -> set[str]:
     """The beginnings of the words that tell a country: Iran and Iranian have the same."""
-    text = _AMERICA.sub("American", text).lower()
+    for names, people in _PEOPLES:
+        text = names.sub(people, text)
+    text = text.lower()
     return {word[:4] for word in re.findall(r"[^\W\d_]{3,}", text) if word not in _PLAIN} or set(text.split())
 
 

@@ -2,8 +2,9 @@
 
 Router, decomposer, retriever and relevance model are the product's, in its order. Two things differ, since a public set wants a
 name or a date and not sentences: what the generator answers to q1 stands for ``#1`` in q2, where the product takes a name of the
-best sentence; and the relevance model reads only the first few, which keep the retriever's order beside its own. It knows no
-gold answer.
+best sentence; and the relevance model reads only the first few, which keep the retriever's order beside its own. A step is a
+search: one for a simple question, up to four for a complex one (the whole, q1, q2, and the graph's where the first stage follows
+no edges). It knows no gold answer.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class _Walk:
     stages: Stages
     clock: Clock
     queries: list[str] = field(default_factory=list)
+    reaches: int = 0
     thoughts: list[Generated] = field(default_factory=list)
     found: dict[str, Hit] = field(default_factory=dict)
     read: dict[str, Passage] = field(default_factory=dict)
@@ -74,6 +76,12 @@ class _Walk:
             hits = self.stages.search(query)
         self.found = {hit.passage.id: hit for hit in hits} | self.found
         return hits
+
+    def reach(self) -> list[Hit]:
+        """What the graph adds for the whole question; a search of its own where the first stage doesn't follow edges."""
+        self.reaches += self.stages.reaches
+        with self.clock.timed("retrieve"):
+            return self.stages.reach(self.question)
 
     def ask(self, question: str, passages: Sequence[Passage]) -> Generated:
         """The generator's answer to a part; it is kept as a thought."""
@@ -111,8 +119,7 @@ class _Walk:
         second = parts.second.replace("#1", named)
         resolved = replace(parts, second=second)
         later = self.search(second) if second not in self.queries else whole
-        with self.clock.timed("retrieve"):
-            reached = self.stages.reach(self.question)
+        reached = self.reach()
         pool = fuse([whole, first, later, reached], self.stages.pipeline.settings.rrf_k)
         late = [hit.passage for hit in later[:STEP]]
         if one is not None and any(names(passage, one) for passage in late):
@@ -160,7 +167,7 @@ class _Walk:
         """What is handed on; a passage that stands twice counts where it stands first."""
         ids = tuple(dict.fromkeys(hit.passage.id for hit in ranked))[:DEPTH]
         queries = tuple(self.queries)
-        return Outcome(ids, tuple(read), answer, len(queries), route, parts, queries, tuple(self.thoughts))
+        return Outcome(ids, tuple(read), answer, len(queries) + self.reaches, route, parts, queries, tuple(self.thoughts))
 
 
 def holds(one: Generated, two: Generated, passages: Sequence[Passage]) -> bool:

@@ -27,7 +27,9 @@ DEPTH = 20  # passages of a ranking that are kept in a row
 class Outcome:
     """What a strategy did for one question. ``answer`` is None where only retrieval was asked for.
 
-    ``retrieved`` are ids, best first; ``read`` what the generator was given; ``steps`` the retrievals; ``seconds`` by stage.
+    ``retrieved`` are ids, best first; ``read`` what the generator was given; ``seconds`` by stage. ``steps`` are the searches:
+    each query put to the first stage is one, and so is that of the graph where the first stage doesn't follow edges by itself.
+    What the generator or the relevance model reads is no step; ``queries`` are those of the first stage.
     """
 
     retrieved: tuple[str, ...]
@@ -51,6 +53,8 @@ class Stages:
         mode: the first stage.
         relevance, graph, decomposition: False leaves the stage out of ``lqr`` and ``oracle``.
         answering: False stops before the answer.
+
+    :attr:`reaches` says whether :meth:`reach` searches.
     """
 
     def __init__(
@@ -66,7 +70,7 @@ class Stages:
         answering: bool = True,
     ) -> None:
         self.k, self.decomposition, self._generator, self._answering = k, decomposition, generator, answering
-        self._mode, self._reaches = mode, graph and mode not in BY_GRAPH
+        self._mode, self.reaches = mode, graph and mode not in BY_GRAPH
         self._pipeline: Pipeline | None = None
         if application is not None:
             product = application.pipeline
@@ -105,7 +109,7 @@ class Stages:
 
     def reach(self, query: str) -> list[Hit]:
         """What the graph adds for a question of several steps; nothing where the first stage follows edges by itself."""
-        if not self._reaches:
+        if not self.reaches:
             return []
         retriever = self.pipeline.retriever
         return retriever.search(query, max(DEPTH, self.k), mode="paths" if retriever.ranks_paths else "graph")

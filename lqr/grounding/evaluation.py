@@ -9,11 +9,10 @@ is wrong, or miss the point in a way that the model does not see.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from lqr.types import Claim, Evaluation, Support
+from lqr.types import Claim, Evaluation, Scorer, Support
 
-Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs of question and (heading, text)
 GROUNDED: tuple[Support, ...] = ("quoted", "supported")
 
 

@@ -1,8 +1,8 @@
 """Numbers with their units, as farming texts write them, made comparable.
 
-Reads ``5-10 mg/kg``, ``two to three weeks``, ``15 kg per mu``, ``104 °F``, ``half``, ``1/2``, ``Rate (kg/ha): 30``. Knows fixed
-conversions only: a bigha or a bushel differs from place to place and is compared by name. What a number is about
-is not known here.
+Reads ``5-10 mg/kg``, ``two to three weeks``, ``15 kg per mu``, ``104 °F``, ``half``, ``1/2``, ``Rate (kg/ha): 30``, and digits
+in Chinese, which has no spaces: ``每天喂2公斤干草`` (not its numerals: ``两公斤``). Knows fixed conversions only: a bigha or a
+bushel differs from place to place and is compared by name. What a number is about is not known here.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from lqr.text import CJK
+
 # Rounding when a text converts to or from a unit that is no round number of others ("2.5 acres, about 1 ha", "three
 # months, 90 days"). Otherwise quantities must be equal.
 CONVERSION_TOLERANCE = 0.02
-_ROUNDED = re.compile(r"acre|\bac\b|\blbs?\b|pound|\boz\b|ounce|inch|foot|feet|\bft\b|month|year|\byrs?\b|\bmu\b|kcal|mcal")
+_ROUNDED = re.compile(
+    r"acre|\bac\b|\blbs?\b|pound|\boz\b|ounce|inch|foot|feet|\bft\b|month|year|\byrs?\b|\bmu\b|亩|个月|kcal|mcal"
+)
 DEGREE_TOLERANCE = 0.6  # °C, for converted temperatures: "104 °F (40 °C)"
 
 _DAY = 1.0
@@ -42,6 +46,11 @@ _define("time", second_seconds_sec_secs=_DAY / 86400, minute_minutes_min_mins=_D
 _define("time", day_days_d=_DAY, week_weeks_wk_wks=7.0, fortnight_fortnights=14.0, month_months=30.4375, year_years_yr_yrs=365.25)
 _define("fraction", **{"%": 1e-2, "percent": 1e-2, "‰": 1e-3, "ppm": 1e-6, "ppb": 1e-9})
 _define("energy", kj=1e-3, mj=1.0, kcal=4.184e-3, mcal=4.184)
+_define("mass", 微克=1e-9, 毫克=1e-6, 克=1e-3, 斤=0.5, 公斤_千克=1.0, 吨=1e3)
+_define("volume", 毫升=1e-3, 升=1.0, 立方米=1e3)
+_define("length", 毫米=1e-3, 厘米=1e-2, 米=1.0, 公里=1e3)
+_define("area", 公顷=1.0, 亩=1 / 15, 平方米=1e-4)
+_define("time", 分钟=_DAY / 1440, 小时=_DAY / 24, 天=_DAY, 周=7.0, 个月=30.4375)  # not 月, 日, 年: those are dates
 _define("head", head=1.0)
 _define("times", times_time=1.0)
 _define("iu", iu=1.0)
@@ -57,22 +66,27 @@ _OFTEN = {"once": 1, "twice": 2, "thrice": 3}
 UNIT_NAMES = frozenset(_UNITS)
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _UNIT = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
-_PER = r"\s?/\s?|\s+per\s+|\s+an?\s+(?=day\b|week\b|month\b|year\b|hectare\b|mu\b|acre\b|head\b|kg\b)"
-_UNIT_AFTER = re.compile(rf"\s?(?:-(?=[a-z]))?({_UNIT})(?![\w²³])((?:(?:{_PER})(?:{_UNIT})(?![\w²³]))*)", re.IGNORECASE)
+_IN_WORD = rf"[^\W{CJK}]"  # a character of a word that is written with spaces around it
+_UNIT_ENDS = rf"(?!{_IN_WORD}|[²³])"
+_PER = r"\s?/\s?|\s?每\s?|\s+per\s+|\s+an?\s+(?=day\b|week\b|month\b|year\b|hectare\b|mu\b|acre\b|head\b|kg\b)"
+_UNIT_AFTER = re.compile(rf"\s?(?:-(?=[a-z]))?({_UNIT}){_UNIT_ENDS}((?:(?:{_PER})(?:{_UNIT}){_UNIT_ENDS})*)", re.IGNORECASE)
 _DEGREES = re.compile(r"\s?(?:°|º|degrees?)\s?(C|F|Celsius|Fahrenheit)?\b|\s?(℃|℉)", re.IGNORECASE)
 _TOKEN = re.compile(
-    rf"(?<![\w.])(?P<fraction>(?:\d+\s)?\d+/\d+)(?![\w/])|(?<![\w.])(?P<number>{_NUMBER})(?!\d)"
+    rf"(?<!{_IN_WORD})(?<!\.)(?P<fraction>(?:\d+\s)?\d+/\d+)(?!{_IN_WORD}|/)"
+    rf"|(?:(?<!{_IN_WORD})(?<!\.)|(?<=(?<!{_IN_WORD})pH))(?P<number>{_NUMBER})(?!\d)"
     rf"|\b(?P<part>(?:(?:a|one|two|three)[\s-])?(?:half|thirds?|quarters?))\b|\b(?P<word>{'|'.join(_WORDS)})\b"
     rf"|\b(?P<often>once|twice|thrice)\b",
     re.IGNORECASE,
 )
-_PH_BEFORE = re.compile(r"\bpH(?:\s(?:[a-z]+\s){0,3}|\s?[=:<>≤≥]\s?|\s)?(?:\d[\d.]*\s?(?:-|to|and|or)\s?)?$", re.IGNORECASE)
-_LINK = re.compile(r"\s?(?:-|–|—|~|to|and|or|,|,\s?or|×|x)\s?", re.IGNORECASE)
-_GOES_ON = re.compile(rf"\s?(?:-|to|and|or|,)\s?(?:\d|(?:{'|'.join(_WORDS)})\b)", re.IGNORECASE)
+_PH_BEFORE = re.compile(
+    rf"(?<!{_IN_WORD})pH(?:\s(?:[a-z]+\s){{0,3}}|\s?[=:<>≤≥]\s?|\s)?(?:\d[\d.]*\s?(?:-|to|and|or|到|至)\s?)?$", re.IGNORECASE
+)
+_LINK = re.compile(r"\s?(?:-|–|—|~|to|and|or|,|,\s?or|×|x|到|至|或|和|、)\s?", re.IGNORECASE)
+_GOES_ON = re.compile(rf"\s?(?:-|to|and|or|,|到|至|或|和|、)\s?(?:\d|(?:{'|'.join(_WORDS)})\b)", re.IGNORECASE)
 _RANGE = re.compile(rf"(?<![\w.,/-])({_NUMBER})\s?(?:-|to)\s?({_NUMBER})(?![\w.,/-]*\d)", re.IGNORECASE)
 _COLUMN = re.compile(r"([^:;|]{1,80}?)\s?:\s?$")
 _UNIT_IN_COLUMN = re.compile(
-    rf"(?<!\d)(?<!\d )[(\[,]?\s?\b((?:{_UNIT})(?:(?:{_PER})(?:{_UNIT}))*)(?![\w²³])\s?[)\]]?\s?$", re.IGNORECASE
+    rf"(?<!\d)(?<!\d )[(\[,]?\s?\b((?:{_UNIT})(?:(?:{_PER})(?:{_UNIT}))*){_UNIT_ENDS}\s?[)\]]?\s?$", re.IGNORECASE
 )
 _SMALL = {"-": "-", "–": "-", "—": "-", "−": "-", "‑": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " "}
 
@@ -206,7 +220,7 @@ def _measured(bare: Quantity, unit: str) -> Quantity:
         return replace(bare, unit=unit, dimension="temperature", base=base)
     if unit == "ph":
         return replace(bare, unit=unit, dimension="ph")
-    parts = [p.lower() for p in re.split(r"\s?/\s?|\s+(?:per|an?)\s+", unit.strip(), flags=re.IGNORECASE)]
+    parts = [p.lower() for p in re.split(r"\s?[/每]\s?|\s+(?:per|an?)\s+", unit.strip(), flags=re.IGNORECASE)]
     dimensions, base = [], bare.value
     for index, part in enumerate(parts):
         dimension, factor = _UNITS[part]

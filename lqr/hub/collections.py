@@ -8,7 +8,6 @@ hold whole documents. Knows no document's meaning.
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sqlite3
 import tempfile
@@ -53,7 +52,7 @@ def pull_collection(repo: str, folder: Path, *, client: Any = None, revision: st
     """
     if problem := kept(folder, changes=_changes) or _changed_documents(folder):
         raise HubError(f"{folder}: {problem}, and pulling would delete it; move it away, or choose another name")
-    return fetched(repo, folder, "dataset", revision, client or hub.api(), _collection_problem)
+    return fetched(repo, folder, "dataset", revision, client or hub.api(), _collection_problem, _checksum)
 
 
 def _snapshot(folder: Path, work: Path, license_name: str) -> dict[str, Path | bytes]:
@@ -94,21 +93,27 @@ def _changes(name: str) -> bool:
 
 
 def _changed_documents(folder: Path) -> str:
-    """Whether a fetched store was written to since; empty if not.
+    """Whether the documents of a fetched store are others than those that came; empty if not.
 
-    The index came under the generation that its store had. One that came without an index must still have its bytes.
+    Those of a collection fetched by a version that wrote no checksum down must lie in a file that has its bytes still.
     """
-    if not (folder / STORE).is_file():
+    origin = manifest.origin(folder)
+    if origin is None or not (folder / STORE).is_file():
         return ""
-    entries = json.loads((folder / manifest.MANIFEST).read_text(encoding="utf-8"))["files"]
-    fetched_as = {int(found[1]) for name in entries if (found := re.match(r"index/(\d+)-hub/", name))}
+    if not origin.documents:
+        entries = json.loads((folder / manifest.MANIFEST).read_text(encoding="utf-8"))["files"]
+        same = manifest.sha256(folder / STORE) == entries.get(STORE, {}).get("sha256")
+        return "" if same else f"it can't be told whether {STORE} was changed since it was fetched"
     try:
-        with Store.open(folder, read_only=True) as store:
-            same = {store.generation} == fetched_as
+        same = _checksum(folder) == origin.documents
     except LqrError as error:
         return f"{STORE} can't be read ({error})"
-    same = same or manifest.sha256(folder / STORE) == entries.get(STORE, {}).get("sha256")
     return "" if same else f"{STORE} was changed since it was fetched"
+
+
+def _checksum(folder: Path) -> str:
+    with Store.open(folder, read_only=True) as store:
+        return store.checksum()
 
 
 def _card(name: str, documents: int, passages: int, license_name: str) -> str:

@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 # Where a package is imported under another name than it is installed.
 NAMES = {
@@ -62,7 +63,7 @@ def packages(code: Mapping[str, str], entry: str) -> dict[str, str]:
         if path in seen:
             continue
         seen.add(path)
-        for name in _imported(ast.parse(code[path], path), inside=not path.startswith(COMMANDS)):
+        for name in _names(code[path], path):
             parts = name.split(".")
             own = [modules[head] for n in range(len(parts), 0, -1) if (head := ".".join(parts[:n])) in modules]
             if own:
@@ -70,6 +71,12 @@ def packages(code: Mapping[str, str], entry: str) -> dict[str, str]:
             elif parts[0] not in sys.stdlib_module_names:
                 found.setdefault(parts[0], path)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _names(source: str, path: str) -> tuple[str, ...]:
+    """Dotted names that a module imports; kept, as parsing is the most of a build, and a program builds the same source again."""
+    return tuple(_imported(ast.parse(source, path), inside=not path.startswith(COMMANDS)))
 
 
 def _imported(tree: ast.AST, *, inside: bool) -> Iterator[str]:

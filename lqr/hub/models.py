@@ -101,9 +101,18 @@ def kept(folder: Path, *, changes: Callable[[str], bool] = lambda name: False) -
 
 
 def fetched(
-    repo: str, to: Path, kind: hub.RepoType, revision: str | None, client: Any, extra_check: Callable[[Path], str]
+    repo: str,
+    to: Path,
+    kind: hub.RepoType,
+    revision: str | None,
+    client: Any,
+    extra_check: Callable[[Path], str],
+    checksum: Callable[[Path], str] | None = None,
 ) -> manifest.Origin:
-    """Fetch, check against the manifest and by ``extra_check`` (returns what is wrong, or nothing), then exchange the folder."""
+    """Fetch, check against the manifest and by ``extra_check`` (returns what is wrong, or nothing), then exchange the folder.
+
+    ``checksum`` gives the :attr:`~lqr.manifest.Origin.documents` of a folder that was found good.
+    """
     to.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{to.name}-", dir=to.parent))
     try:
@@ -120,6 +129,8 @@ def fetched(
         origin = manifest.write_origin(new, repo, commit)
         if problem := manifest.problem(new) or extra_check(new):
             raise HubError(f"{repo} at {commit[:12]}: {problem}; refused, {to} is as it was")
+        if checksum is not None:
+            origin = manifest.write_origin(new, repo, commit, checksum(new))
         if to.exists():
             to.rename(work / "old")
         try:

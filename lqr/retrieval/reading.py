@@ -5,11 +5,11 @@ The model costs about 30 ms of processor time a passage, so it reads few and is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lqr.blend import logit
-from lqr.types import Hit
+from lqr.types import Hit, Scorer
 
 READ = 10  # passages
 CHARACTERS = 700  # of each; the model's window holds little more, and time grows with them
@@ -17,8 +17,6 @@ CHARACTERS = 700  # of each; the model's window holds little more, and time grow
 # with it up to 0.3 (Natural Questions), 0.5 (MuSiQue) and 0.8 (HotpotQA) and then stays; not more, since the model was trained
 # on these questions and looks surer there than elsewhere.
 WEIGHT = 0.5
-
-Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
 
 
 def reread(scorer: Scorer, question: str, hits: Sequence[Hit]) -> list[Hit]:

@@ -21,12 +21,12 @@ from lqr.retrieval.dense import Embedder, QueryCache
 from lqr.retrieval.index import AskedOf, PassageSource, Progress, Snapshot, open_snapshot
 from lqr.retrieval.ranker import Ranker
 from lqr.retrieval.ranking import Mode
-from lqr.retrieval.reading import READ, Scorer, reread
+from lqr.retrieval.reading import READ, reread
 from lqr.retrieval.rule_edges import DECLARED, RuleNames
 from lqr.retrieval.shipped import write_shipped
 from lqr.retrieval.tokenizer import tokenize
 from lqr.settings import Settings
-from lqr.types import Hit, Passage
+from lqr.types import Hit, Passage, Scorer
 
 MAX_QUERY = 2000  # characters; what follows would only cost time, the embedder reads 256 tokens
 

@@ -76,7 +76,8 @@ class Variants:
         """An application over ``store`` ``alone``, or beside the base's.
 
         Alone it has no profile: what the common collection is about, and what it cannot hold, is not said of these
-        documents. How rare a word is, is learnt from both in either case; in three passages no word is rare.
+        documents. Names that make a question complex, or part it, are those of the documents that are read. How rare a
+        word is, is learnt from both in either case; in three passages no word is rare.
         """
         base, settings = self.base, self.base.settings
         joined = JoinedRetriever(base.retriever, retriever, is_own, rrf_k=settings.rrf_k)
@@ -100,6 +101,7 @@ class Variants:
             retriever=searched,
             profile=profile,
             rewriter=Rewriter(profile, titles, max_chars=settings.max_question_chars, history_turns=settings.history_turns),
+            complexity=base.pipeline.complexity.with_entities(entities),
             layered=replace(base.pipeline.layered, retriever=searched, names=entities, places=partial(places, profile)),
             reranker=replace(base.pipeline.reranker, signals=joined.signals),
             composer=base.pipeline.composer.with_beside(partial(beside, profile)),

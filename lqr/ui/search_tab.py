@@ -18,6 +18,7 @@ from lqr.types import Hit
 from lqr.ui import endpoints
 from lqr.ui.library import texts_of
 from lqr.ui.markup import escape, paragraphs
+from lqr.ui.reasons import reached
 from lqr.ui.texts import Texts, component_texts
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ def _hit(hit: Hit, texts: Texts) -> str:
     passage = hit.passage
     trail = " › ".join(passage.section)
     page = f" · {texts.page.format(page=passage.page)}" if passage.page else ""
-    others = " · ".join(f"{name} {_number(number)}" for name, number in hit.scores.items())
-    why = f'<p class="note">{escape(hit.why)}</p>' if hit.why else ""
+    others = " · ".join(f"{getattr(texts, f'score_{name}', name)} {_number(number)}" for name, number in hit.scores.items())
+    why = f'<p class="note">{escape(reached(hit.why, texts))}</p>' if hit.why else ""
     return (
         f'<li><details><summary dir="auto"><strong>{escape(passage.title)}</strong> {escape(trail)}{escape(page)} '
         f'<span class="score">{escape(texts.score.format(score=_number(hit.score)))}</span></summary>'

@@ -185,19 +185,36 @@ class Texts:
     search_lead: str = "See what each way of searching finds, without an answer being written."
     search_for: str = "Search for"
     search_go: str = "Search"
-    search_bm25: str = "By words (BM25)"
-    search_dense: str = "By meaning (vectors)"
-    search_hybrid: str = "Both, fused"
-    search_graph: str = "Reached by the graph"
+    search_bm25: str = "Same words as you wrote"
+    search_dense: str = "Closest in meaning"
+    search_hybrid: str = "Words and meaning together"
+    search_graph: str = "Connected with the best of these"
     search_none: str = "Nothing found."
     score: str = "score {score}"
+    score_bm25: str = "words (BM25)"
+    score_dense: str = "meaning (cosine)"
+    score_rrf: str = "both, by rank (RRF)"
+    score_graph: str = "connection"
+    # How one passage leads to the next; {x} is a term
+    way_this: str = "this passage"
+    way_links: str = "{a} has a link to {b}"
+    way_names: str = "{a} mentions {b}"
+    way_shares: str = "{a} and {b} both mention “{x}”"
+    way_section: str = "{a} and {b} are in the same section"
+    way_beside: str = "{a} and {b} follow one another in the document"
+    way_cites: str = "{a} refers to {b}"
+    way_part: str = "{a} is part of {b}"
+    way_replaced: str = "{a} was replaced by {b}"
+    way_uses: str = "{a} uses the term “{x}”, which {b} explains"
     models_lead: str = "The trained models that ship with this program, and how they were measured."
     models_none: str = "No trained model is installed; rules take their places."
     card: str = "Model card"
     evaluation: str = "Evaluation"
     benchmarks: str = "Results of benchmarks"
     # How the answers of this server measure up
-    groundedness: str = "Groundedness"
+    groundedness: str = "Sentences with a source"
+    grounded_all: str = "every sentence stands in a cited passage"
+    grounded_some: str = "{share} of the sentences stand in a cited passage"
     relevance: str = "Relevance of the answer"
     running: str = "Answers of this server"
     running_lead: str = (
@@ -206,14 +223,16 @@ class Texts:
     )
     running_none: str = "A chart appears here after {every} questions; {asked} have been asked since the program was started."
     running_latest: str = (
-        "The last {questions} of {total} questions: groundedness {groundedness}, relevance {relevance}, refused {refused}."
+        "The last {questions} of {total} questions: sentences with a source {groundedness}, relevance {relevance}, "
+        "refused {refused}."
     )
     running_axis: str = "Questions so far"
     running_refused: str = "Refused"
     running_note: str = (
-        "Groundedness is the share of sentences found quoted or supported by the passage they cite. Answers without a language "
-        "model only quote, so theirs is 100 % by construction. Relevance is how likely the relevance model holds it that the "
-        "answer helps with the question. Refusals count for neither."
+        "A sentence has a source if it was found quoted from, or supported by, the passage it cites. That says where an answer "
+        "comes from, not whether it is right. Answers without a language model only quote, so theirs is 100 % by construction. "
+        "Relevance is how likely the relevance model holds it that the answer helps with the question. Refusals count for "
+        "neither."
     )
 
 

@@ -66,12 +66,13 @@ def _numbers(answer: Mapping[str, Any], texts: Texts) -> list[tuple[str, str]]:
         rows.append((texts.reason, escape(f"{reason} ({likely:.2f})" if isinstance(likely, int | float) else reason)))
     figures = answer.get("evaluation")
     if isinstance(figures, Mapping):
-        for title, key in ((texts.groundedness, "groundedness"), (texts.relevance, "relevance")):
-            if isinstance(figures.get(key), int | float):
-                rows.append((title, f"{figures[key]:.2f}"))
+        if isinstance(share := figures.get("groundedness"), int | float):
+            rows.append((texts.groundedness, escape(reasons.grounded(share, texts))))
+        if isinstance(helps := figures.get("relevance"), int | float):
+            rows.append((texts.relevance, f"{helps:.2f}"))
     for title, key in ((texts.kept, "kept"), (texts.dropped, "dropped")):
         if way.get(key):
-            body = "".join(map(_hit, way[key]))
+            body = "".join(_hit(hit, texts) for hit in way[key])
             frame = f'<div class="scores" tabindex="0" role="region" aria-label="{escape(title)}">'
             rows.append((title, f"{frame}<table><tbody>{body}</tbody></table></div>"))
     if way.get("writer"):
@@ -86,8 +87,8 @@ def _heading(hit: Mapping[str, Any]) -> str:
     return escape(str(hit.get("heading", "")).replace(" > ", " › "))
 
 
-def _hit(hit: Mapping[str, Any]) -> str:
-    why = str(hit.get("why") or "")
+def _hit(hit: Mapping[str, Any], texts: Texts) -> str:
+    why = reasons.reached(str(hit.get("why") or ""), texts)
     scores = hit.get("scores")
     others = (
         ", ".join(f"{name} {value:.3g}" for name, value in scores.items() if isinstance(value, int | float))

@@ -25,9 +25,11 @@ TWIN_SHARE = 0.5  # of the score of a row, for another that the question names b
 _MEASURES = frozenset(
     """
     day days week weeks month months year years hour hours minute minutes kg g mg ml l litre litres cm mm m metre metres
-    ha mu hectare hectares head c f ph per cent percent usual usually number
+    ha mu hectare hectares head c f ph per cent percent usual usually number many much
     """.split()
 )
+# "a tail, no legs": what is not there names no row.
+_DENIED = re.compile(r"\b(?:no|without) (?:an? |any )?[\w-]+", re.IGNORECASE)
 _LIMITS = frozenset("to and or of below above under over after before from up about more less than at least".split())
 _VALUE = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _RANGE = re.compile(
@@ -127,7 +129,7 @@ def heading(passage: Passage) -> str:
 
 def _asked_for(question: str, table: Sequence[Unit]) -> list[Unit] | None:
     """The rows that the question names; None if it names none."""
-    asked = {_stem(word) for word in words(question)}
+    asked = {_stem(word) for word in words(_DENIED.sub(" ", question))}
     given = [(_stem(before.lower()), _number(value), _stem(after.lower())) for before, value, after in _GIVEN.findall(question)]
     if given and (inside := [row for row in table if _holds(asked, given, row.text)]):
         return inside[:MAX_ROWS]
