@@ -2,7 +2,7 @@
 
     python -m benchmarks.fit blend                -> models/relevance/blend.json  (ranking of passages and of sentences)
     python -m benchmarks.fit unasked --data DIR   -> its part "unasked", for collections without asked questions
-    python -m benchmarks.fit gate                 -> models/gate/gate.json        (answer or refuse; run it after blend)
+    python -m benchmarks.fit gate --rows DEV.json -> models/gate/gate.json        (answer or refuse; after blend and that run)
 
 Each prints cross-validated figures (five folds by question) beside those of the single signals. ``unasked`` sees the dev half
 without the asked questions, and training questions of SQuAD over whole articles: other documents than the encoder was trained on.
@@ -29,13 +29,16 @@ from lqr.blend import PASSAGE_FEATURES, UNASKED_FEATURES, UNIT_FEATURES, logit
 from lqr.evaluation.collections import open_corpus
 from lqr.evaluation.datasets import CorpusPassage
 from lqr.evaluation.questions import Item, load
+from lqr.pipeline import Pipeline
+from lqr.retrieval.layered import Retrieved
 from lqr.retrieval.rerank import Reranker
-from lqr.settings import Settings
+from lqr.settings import ROOT, Settings
 from lqr.training.gate import fit
 from lqr.training.pairs import read_rows
 from lqr.types import Hit
 from lqr.writing.units import units_of
 
+UNHELD = ROOT / "benchmarks" / "written" / "unheld.jsonl"  # every second line; benchmarks.train_relevance has the others
 KEPT = 5  # passages whose sentences the writer sees
 SEED = 13
 KNOWN = 2200  # paragraphs of SQuAD that models/relevance was trained on: the first so many, shuffled with its seed
@@ -49,7 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("blend", "unasked", "gate"))
     parser.add_argument("--data", type=Path, help="the folder of public sets, for unasked")
+    parser.add_argument("--rows", type=Path, help="result of `benchmarks.agriculture --split dev --out DEV.json`, for gate")
     options = parser.parse_args(argv)
+    if options.what == "gate" and options.rows is None:
+        parser.error("gate needs --rows DEV.json")
     if options.what == "unasked" and options.data is None:
         parser.error("unasked needs --data DIR")
     application = build(Settings.load())
@@ -60,7 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif options.what == "unasked":
         print(json.dumps(fit_unasked(application, items, options.data), indent=1))
     else:
-        print(json.dumps(fit(gate_rows(application, items), application.settings.models / "gate"), indent=1))
+        unheld = [json.loads(line)["question"] for line in UNHELD.read_text(encoding="utf-8").splitlines()[1::2]]
+        print(json.dumps(fit(gate_rows(application, options.rows, unheld), application.settings.models / "gate"), indent=1))
     application.close()
     return 0
 
@@ -143,40 +150,25 @@ def _record(application: Application, parts: dict[str, Any], figures: dict[str, 
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def gate_rows(application: Application, items: Sequence[Item]) -> list[dict[str, Any]]:
-    """Each answerable question twice: as it is, and with the documents of its gold passages out of the pool.
+def gate_rows(application: Application, dev: Path, unheld: Sequence[str]) -> list[dict[str, Any]]:
+    """The turns of a run over the dev half, as the gate saw them, and the ``unheld``, written to look answerable, to be refused."""
+    rows = [row for row in json.loads(dev.read_text(encoding="utf-8"))["rows"] if row["split"] == "dev"]
+    asked = (application.pipeline.ask(question).trace.gate for question in unheld)
+    return [*rows, *({"expect": "refuse", "gate": dict(features)} for features in asked if features)]
 
-    The second must be refused (now and then another article answers too: noise that the fit has to bear). Questions
-    that must be refused anyway count as they are.
-    """
-    pipeline, rows = application.pipeline, []
-    for item in items:
-        for ask in item.turns:
-            parts = pipeline.decomposer(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
-            asked, parts = pipeline.glossed(ask.standalone, parts)
-            found = pipeline.layered.retrieve(asked, parts)
-            homes = {i.rsplit("-", 1)[0] for held in ask.gold for i in held}
-            pools = tuple(tuple(hit for hit in pool if hit.passage.document_id not in homes) for pool in found.pools)
-            without = replace(found, pools=pools)
-            for pool, expect in ((found, ask.expect), (without, "refuse")) if homes else ((found, "refuse"),):
-                read = pipeline.read(asked, pool)
-                if read.kept:
-                    features = pipeline.gate.features(
-                        pipeline.profile.renamed(ask.standalone),
-                        read.kept,
-                        read.composed.best,
-                        read.composed.part_scores,
-                        read.said,
-                    )
-                    rows.append({"expect": expect, "gate": features})
-    return rows
+
+def _retrieved(pipeline: Pipeline, question: str, split: bool) -> Retrieved:
+    """What the pipeline finds for a question that stands alone; its models read the documents' own names."""
+    parts = pipeline.decomposer(question, entities=pipeline.entities) if split else None
+    asked, parts = pipeline.glossed(question, parts)
+    found = pipeline.layered.retrieve(asked, parts)
+    return replace(found, questions=tuple(map(pipeline.profile.renamed, found.questions)))
 
 
 def _pool(application: Application, item: Item, number: int) -> tuple[str, tuple[Hit, ...]]:
     pipeline, ask = application.pipeline, item.turns[number]
-    parts = pipeline.decomposer(ask.standalone, entities=pipeline.entities) if ask.route == "complex" else None
-    asked, parts = pipeline.glossed(ask.standalone, parts)
-    return asked, pipeline.layered.retrieve(asked, parts).hits
+    found = _retrieved(pipeline, ask.standalone, ask.route == "complex")
+    return pipeline.profile.renamed(ask.standalone), found.hits
 
 
 def _passage_table(reranker: Reranker, pools: Sequence[Pool], names: Sequence[str]) -> Table:

@@ -46,9 +46,8 @@ class Selection:
         """
         scored: dict[str, Hit] = {}
         rankings = []
-        reranker = self.reranker.beside(found.thread.beside) if found.thread.beside else self.reranker
         for part, pool in zip(found.questions, found.pools, strict=True):
-            scores = reranker.scores([part], pool)[0]
+            scores = self.reranker.scores([part], pool)[0]
             ahead = [found.thread.lifted(score, hit.passage) for hit, score in zip(pool, scores, strict=True)]
             for hit, score, place in zip(pool, scores, ahead, strict=True):
                 old = scored.get(hit.passage.id)

@@ -47,7 +47,7 @@ class Settings:
     llm_timeout: float = 60.0  # seconds, for a server
     llm_precision: Precision = "auto"  # of a transformers model; auto = nf4 on CUDA, float32 on a CPU
 
-    embedder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    embedder: str = "embedder"
     embedder_revision: str = "main"
     threads: int = 0  # torch threads; 0 = as many as physical cores
 

@@ -88,23 +88,6 @@ def test_the_file_is_read_and_checked(tmp_path: Path) -> None:
             Blend.load(tmp_path)
 
 
-def test_a_follow_up_is_ranked_by_the_mean_of_what_two_questions_say() -> None:
-    signals = {"q": ([0.2, 0.4], [4.0, 2.0], [0.5, None]), "last": ([0.6, 0.0], [10.0, 20.0], [0.1, 0.3])}
-    read: list[str] = []
-
-    def scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
-        read.extend(question for question, _ in pairs)
-        return half(pairs)
-
-    reranker = Reranker(scorer, lambda query, ids: signals[query], Blend()).beside("last")
-    first, second = reranker.features("q", [hit(0), hit(1)], [0.5, 0.5])
-    assert (first["cosine"], first["lexical"], first["asked"]) == pytest.approx((0.4, 1.0, 0.3))  # (1 + 0.5) / 2 and the same
-    assert (second["cosine"], second["lexical"]) == pytest.approx((0.2, 1.0))
-    assert "asked" not in second
-    reranker.scores(["q"], [hit(0), hit(1)])
-    assert set(read) == {"q"}  # the encoder reads the question alone
-
-
 def test_the_encoder_reads_only_what_the_other_signals_put_first() -> None:
     asked: list[str] = []
 

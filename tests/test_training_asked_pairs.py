@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
 from lqr.corpus.asked import Asked
-from lqr.training.asked_pairs import build, texts_of, without_test
+from lqr.errors import ReadError
+from lqr.training.asked_pairs import build, read_conversations, texts_of, unheld_pairs, without_test
 from lqr.types import Passage
 
 
@@ -38,3 +44,35 @@ def test_units_are_what_the_writer_would_quote() -> None:
     assert texts_of(GOLD) == ["Ewes need 8 g of salt a day.", "Licks must stay dry.", "Loose salt is best."]
     assert texts_of(WRONG[1]) == ["Class: ram; Salt (g): 9"]
     assert texts_of(passage(3, "One. Two.\n\nThree.", "list_item")) == ["One. Two.", "Three."]
+
+
+def test_a_snippet_of_a_table_s_line_names_its_row() -> None:
+    pairs = build([Asked("rams?", "salt", "ram | 9")], {"salt": [GOLD, WRONG[1]]}, lambda q: [GOLD, WRONG[1]])
+    assert {p.text for p in pairs if p.label == 1.0} == {"Class: ram; Salt (g): 9"}
+    assert GOLD.text in {p.text for p in pairs if p.label == 0.0}
+
+
+def test_a_later_message_stands_behind_the_question_before_it(tmp_path: Path) -> None:
+    file = tmp_path / "conversations.jsonl"
+    turns = [
+        {"say": "Salt for ewes?", "means": "Salt for ewes?", "document": "salt", "contains": "8 g"},
+        {"say": "and rams", "means": "Salt for rams?", "document": "salt", "contains": "ram | 9"},
+        {"say": "why", "means": "Why do rams need salt?", "document": "salt", "contains": "9"},
+    ]
+    file.write_text(json.dumps({"turns": turns}) + "\n", encoding="utf-8")
+    assert [asked.question for asked in read_conversations(file)[0]] == [
+        "Salt for ewes?",
+        "Salt for ewes. and rams",
+        "Salt for rams. why",
+    ]
+    file.write_text('{"turns": [{"say": "x"}]}', encoding="utf-8")
+    with pytest.raises(ReadError, match=r"conversations\.jsonl line 1.*means"):
+        read_conversations(file)
+
+
+def test_what_is_found_for_a_question_without_an_answer_is_all_negative() -> None:
+    pairs = unheld_pairs(["salt for yaks?"], lambda q: [GOLD, *WRONG], hard=2)
+    assert {(p.question, p.label) for p in pairs} == {("salt for yaks?", 0.0)}
+    assert {p.text for p in pairs[:2]} == {GOLD.text, WRONG[0].text}
+    assert len(pairs) == 4
+    assert unheld_pairs(["?"], lambda q: [], hard=2) == []

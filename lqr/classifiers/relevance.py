@@ -19,8 +19,8 @@ from lqr.errors import WeightsError
 from lqr.text import content_words
 
 Text = tuple[str, str]  # (heading, text)
-# Characters that are read in one go, padding counted. A processor gains nothing from large batches and loses by padding short rows
-# to the length of the longest passage: fourteen passages took 0.6 to 0.9 s on two AVX2 cores in one batch, 0.3 to 0.55 in several.
+# Characters that are read in one go, padding counted. A processor gains nothing from large batches, and loses time on rows padded
+# to the length of the longest passage: fourteen took 0.6 to 0.9 s on two AVX2 cores in one batch, 0.3 to 0.55 in several.
 AT_ONCE = {"cpu": 2500}
 AT_ONCE_ELSEWHERE = 32 * 800
 FIRST_PASSAGE = 240  # characters of the first passage in a second-step question; more would push the text out of the window

@@ -236,7 +236,7 @@ _ASKING = (
 )
 
 
-_AGAIN = "fit it again with `python -m benchmarks.fit gate`"
+_AGAIN = "fit it again with `python -m benchmarks.fit gate --rows DEV.json`"
 
 
 def load_weights(folder: Path) -> dict[str, float] | None:

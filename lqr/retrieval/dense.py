@@ -49,7 +49,7 @@ class Embedder(Protocol):
 
 
 class SentenceEmbedder:
-    """A sentence-transformers model, all-MiniLM-L6-v2 by default, from local files only."""
+    """A sentence-transformers model, by default ``models/embedder``, from local files only."""
 
     def __init__(self, name: str, location: WeightsLocation, *, device: str = "cpu") -> None:
         """Load the model.
@@ -63,8 +63,10 @@ class SentenceEmbedder:
 
         try:
             with no_progress_bar():
+                # shipped in half precision, which processors are slow at
+                numbers = {"dtype": torch.float32} if device == "cpu" else {}
                 self._model = SentenceTransformer(
-                    str(location.path), device=device, local_files_only=True, model_kwargs={"use_safetensors": True}
+                    str(location.path), device=device, local_files_only=True, model_kwargs={"use_safetensors": True, **numbers}
                 )
         except Exception as error:  # each library below has its own classes for a broken file
             raise WeightsError(

@@ -16,7 +16,7 @@ from lqr.retrieval.fusion import reciprocal_rank_fusion
 from lqr.retrieval.retriever import Retriever
 from lqr.settings import Settings
 from lqr.text import content_words, sentences, truncate
-from lqr.types import Decomposition, Hit, Turn
+from lqr.types import Decomposition, Hit, Scorer, Turn
 
 GRAPH_LIMIT = 8  # passages that the graph may add to a pool
 POOL = 28  # passages that the relevance model reads for a question; each costs it milliseconds
@@ -29,7 +29,6 @@ _ASKS_PLACE = re.compile(
     re.IGNORECASE,
 )
 
-Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
 Names = Callable[[str], list[str]]
 
 

@@ -7,15 +7,13 @@ other signals are not: it reads only the passages that these put first. It does 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lqr.blend import Blend, blended, logit
-from lqr.types import Hit
+from lqr.types import Hit, Scorer
 
-Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
 # (query, ids) -> cosines, BM25 scores, cosines of the nearest asked question; None for a passage of a collection without any
 Signals = Callable[[str, Sequence[str]], tuple[list[float], list[float], list[float | None]]]
-
 
 # Passages of a pool that the encoder reads. On 52 pools of 16 and 28 (dev half of the agricultural questions) the first place
 # is the same as with all read, and 98 % of the first three; at 10 it is 98 and 95 %.
@@ -48,20 +46,6 @@ class Reranker:
     def _blended(self, features: Mapping[str, float]) -> float:
         return blended(self.blend.of_passage(features), features)
 
-    def beside(self, other: str) -> Reranker:
-        """A reranker of follow-ups: what vectors and words say is the mean of what they say of the question and of ``other``.
-
-        The pair encoder still reads the question alone. BM25 scores of each are taken as shares of its best, for a longer query
-        scores higher.
-        """
-
-        def signals(query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float | None]]:
-            mine, others = self.signals(query, ids), self.signals(other, ids)
-            lexical = [[score / (max(scores, default=0.0) or 1.0) for score in scores] for scores in (mine[1], others[1])]
-            return _means(mine[0], others[0]), _means(*lexical), [_mean(a, b) for a, b in zip(mine[2], others[2], strict=True)]
-
-        return replace(self, signals=signals)
-
     def features(self, question: str, hits: Sequence[Hit], encoder: Sequence[float]) -> list[dict[str, float]]:
         """What the logistic sees of each hit. ``lexical`` is the BM25 score over the best of the pool.
 
@@ -80,11 +64,3 @@ class Reranker:
             near = asked[i]
             rows.append(row if near is None else {**row, "asked": near})
         return rows
-
-
-def _means(left: Sequence[float], right: Sequence[float]) -> list[float]:
-    return [(a + b) / 2 for a, b in zip(left, right, strict=True)]
-
-
-def _mean(left: float | None, right: float | None) -> float | None:
-    return None if left is None or right is None else (left + right) / 2

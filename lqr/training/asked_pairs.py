@@ -1,4 +1,4 @@
-"""Pairs from questions that were written for a collection's articles (by a language model or a person).
+"""Pairs from questions and conversations that were written for a collection's articles (by a language model or a person).
 
 Each question names its document and a snippet of the sentence or table cell that answers. Positives are that unit and
 its passage; negatives are what a retriever finds first instead: the mistakes the model is there to mend. Knows nothing
@@ -7,10 +7,13 @@ of models.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from lqr.corpus.asked import Asked, plain
+from lqr.corpus.asked import Asked, holds, plain
+from lqr.errors import ReadError
 from lqr.text import content_words
 from lqr.training.pairs import Pair
 from lqr.types import Passage
@@ -30,6 +33,35 @@ def without_test(asked: Sequence[Asked], test: Sequence[str], *, limit: float = 
     return [item for item in asked if not near(item.question)]
 
 
+def read_conversations(path: Path) -> list[list[Asked]]:
+    """The messages of the conversations in a JSON-lines file, each behind the question before it, written out.
+
+    A line holds ``turns``, each with ``say`` (the message), ``means`` (the question written out), ``document`` and ``contains``.
+    "Treating footrot. and in lambs?": so a follow-up is read that no rule could write out (:attr:`~lqr.types.Rewrite.beside`).
+    A conversation may be of one question.
+
+    Raises:
+        ReadError: the file can't be read or a line is malformed.
+    """
+    conversations = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise ReadError(f"{path.name}: can't be read ({error})") from error
+    for number, line in enumerate(lines, start=1):
+        try:
+            said: list[Asked] = []
+            before = ""
+            for turn in json.loads(line)["turns"]:
+                message = f"{before.rstrip('?!. ')}. {turn['say']}" if before else str(turn["say"])
+                said.append(Asked(message, str(turn["document"]), str(turn["contains"])))
+                before = turn["means"]
+            conversations.append(said)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ReadError(f"{path.name} line {number}: {error!r}; each turn needs say, means, document and contains") from error
+    return conversations
+
+
 def build(
     asked: Sequence[Asked], passages: dict[str, Sequence[Passage]], search: Search, *, seed: int = 13, hard: int = 4
 ) -> list[Pair]:
@@ -43,21 +75,37 @@ def build(
     rng = random.Random(seed)
     pairs: list[Pair] = []
     for item in asked:
-        gold = [p for p in passages.get(item.document, ()) if plain(item.snippet) in plain(p.text)]
+        gold = [p for p in passages.get(item.document, ()) if holds(plain(p.text), item.snippet)]
         if not gold:
             continue
-        wrong = [p for p in search(item.question) if plain(item.snippet) not in plain(p.text)]
+        wrong = [p for p in search(item.question) if not holds(plain(p.text), item.snippet)]
         units = [(p, unit) for p in gold for unit in texts_of(p)]
-        right = [(p, unit) for p, unit in units if plain(item.snippet) in plain(unit)]
-        near = [(p, unit) for p, unit in units if plain(item.snippet) not in plain(unit)]
+        right = [(p, unit) for p, unit in units if holds(plain(unit), item.snippet)]
+        near = [(p, unit) for p, unit in units if not holds(plain(unit), item.snippet)]
         far = [(p, unit) for p in wrong[:6] for unit in texts_of(p)]
         for passage, unit in right[:1]:
             pairs.append(_pair(item, passage, unit, 1.0))
-        for passage, unit in [*rng.sample(near, k=min(2, len(near))), *rng.sample(far, k=min(hard, len(far)))]:
+        for passage, unit in [*rng.sample(near, k=min(2, hard, len(near))), *rng.sample(far, k=min(hard, len(far)))]:
             pairs.append(_pair(item, passage, unit, 0.0))
         pairs.append(_pair(item, gold[0], gold[0].text, 1.0))
         pairs.extend(_pair(item, p, p.text, 0.0) for p in wrong[:hard])
     rng.shuffle(pairs)
+    return pairs
+
+
+def unheld_pairs(questions: Sequence[str], search: Search, *, seed: int = 13, hard: int = 4) -> list[Pair]:
+    """Pairs of questions that nothing in the collection answers: what is found for them, passages and units, all negative.
+
+    They teach the difference between speaking of a thing and answering a question on it, which no other pairs show: every
+    other question has its answer somewhere.
+    """
+    rng = random.Random(seed)
+    pairs: list[Pair] = []
+    for question in questions:
+        found = search(question)[:hard]
+        units = [(passage, unit) for passage in found for unit in texts_of(passage)]
+        for passage, text in [*((p, p.text) for p in found), *rng.sample(units, k=min(hard, len(units)))]:
+            pairs.append(Pair(question, passage.topic, text, 0.0, "unheld"))
     return pairs
 
 

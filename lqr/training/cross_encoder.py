@@ -36,6 +36,7 @@ class TrainConfig:
     bf16: bool = True
     eval_every: int = 400  # optimiser steps
     threads: int = 0  # 0 = torch's own choice
+    frozen: int = 0  # the first so many layers, and the word embeddings, stay as they are: for going on from a trained model
 
 
 class _Pairs:
@@ -75,6 +76,8 @@ def train(pairs: Sequence[Pair], held_out: Sequence[Pair], config: TrainConfig, 
     else:
         model = PairEncoder(AutoModel.from_pretrained(config.base, attn_implementation="eager"))
 
+    freeze(model, config.frozen)
+
     def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
         inputs = encode_pairs(tokenizer, [r["question"] for r in rows], [r["text"] for r in rows], config.max_tokens)
         return {**inputs, "labels": torch.tensor([r["label"] for r in rows])}
@@ -108,6 +111,13 @@ def train(pairs: Sequence[Pair], held_out: Sequence[Pair], config: TrainConfig, 
     }
     (config.out / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return result
+
+
+def freeze(model: Any, layers: int) -> None:
+    """Keep the embeddings and the first ``layers`` layers of ``model`` from being trained; with 0, nothing is kept."""
+    still = [".embeddings.", *(f".layer.{number}." for number in range(layers))] if layers else []
+    for name, weights in model.named_parameters():
+        weights.requires_grad = not any(part in f".{name}" for part in still)
 
 
 def trainer_arguments(config: TrainConfig, rows: int, **more: Any) -> Any:

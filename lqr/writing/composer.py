@@ -16,12 +16,10 @@ from typing import Any
 from lqr.answer_type import expects, shows
 from lqr.blend import Blend, blended, logit
 from lqr.text import content_words
-from lqr.types import Claim, Hit, Passage
+from lqr.types import Claim, Hit, Passage, Scorer
 from lqr.writing.layout import PROHIBITS, write
 from lqr.writing.rows import whole_tables
 from lqr.writing.units import Unit, apart, asked_apart, points_elsewhere, units_of
-
-Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]  # pairs of question and (heading, text)
 
 # A unit must be at least this share of the best one to be said too, and this probable in itself.
 KEEP_SHARE = 0.3
