@@ -151,7 +151,7 @@ def _record(application: Application, parts: dict[str, Any], figures: dict[str, 
 
 
 def gate_rows(application: Application, dev: Path, unheld: Sequence[str]) -> list[dict[str, Any]]:
-    """The turns of a run over the dev half, as the gate saw them, and the ``unheld``, written to look answerable, to be refused."""
+    """The turns of a run over the dev half, as the gate saw them, and the ``unheld``, which look answerable, to be refused."""
     rows = [row for row in json.loads(dev.read_text(encoding="utf-8"))["rows"] if row["split"] == "dev"]
     asked = (application.pipeline.ask(question).trace.gate for question in unheld)
     return [*rows, *({"expect": "refuse", "gate": dict(features)} for features in asked if features)]

@@ -52,12 +52,6 @@ def test_the_document_of_the_last_answer_is_ahead_but_helps_no_more() -> None:
     assert [h.passage.title for h in kept] == ["Wool", "Salt", "Lime"]  # lifted over the threshold of 0.1
 
 
-def test_what_was_searched_beside_the_question_counts_half() -> None:
-    kept, _ = chosen(Thread(beside="Wool then"))
-    assert [h.passage.title for h in kept] == ["Wool", "Salt"]
-    assert kept[0].score == pytest.approx(0.7311, abs=1e-4)  # a cosine of 1 and one of 0: the logistic of 2 / 2
-
-
 def test_of_a_long_table_the_rows_nearest_to_the_kept_one_come_along() -> None:
     def row(number: int) -> Passage:
         return Passage(f"hay-{number}", "hay", "Hay", ("Bales",), f"Bale: {number}", number, 0, 9, "table_row")
