@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--base", default=BASE)
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "embedder")
     parser.add_argument("--threads", type=int, default=0)
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     application = build(Settings.load())
     try:
         if options.what == "train":
