@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 from lqr.app import Application, build
-from lqr.blend import PASSAGE_FEATURES, UNASKED_FEATURES, UNIT_FEATURES, logit
+from lqr.blend import PASSAGE_FEATURES, UNASKED_FEATURES, UNASKED_UNIT_FEATURES, UNIT_FEATURES
 from lqr.evaluation.collections import open_corpus
 from lqr.evaluation.datasets import CorpusPassage
 from lqr.evaluation.questions import Item, load
@@ -33,9 +32,11 @@ from lqr.pipeline import Pipeline
 from lqr.retrieval.layered import Retrieved
 from lqr.retrieval.rerank import Reranker
 from lqr.settings import ROOT, Settings
+from lqr.text import plain
 from lqr.training.gate import fit
 from lqr.training.pairs import read_rows
 from lqr.types import Hit
+from lqr.writing.composer import nearest, unit_features
 from lqr.writing.units import units_of
 
 UNHELD = ROOT / "benchmarks" / "written" / "unheld.jsonl"  # every second line; benchmarks.train_relevance has the others
@@ -85,8 +86,10 @@ def fit_blend(application: Application, items: Sequence[Item], path: Path) -> di
     passage_weights, passage_figures, score = _fitted(passages, PASSAGE_FEATURES, (1, 3, 5))
     units = _unit_table(application, pools, snippets, score)
     unit_weights, unit_figures, _ = _fitted(units, UNIT_FEATURES, (1, 2, 3))
-    figures = {"passages": passage_figures, "units": unit_figures, "questions": len(pools)}
-    _record(application, {"passage": passage_weights, "unit": unit_weights}, figures)
+    x, y, groups = units
+    without, without_figures, _ = _fitted((x[:, : len(UNASKED_UNIT_FEATURES)], y, groups), UNASKED_UNIT_FEATURES, (1, 2, 3))
+    figures = {"passages": passage_figures, "units": unit_figures, "unasked units": without_figures, "questions": len(pools)}
+    _record(application, {"passage": passage_weights, "unit": unit_weights, "unasked_unit": without}, figures)
     return figures
 
 
@@ -198,11 +201,13 @@ def _unit_table(
         units = [(int(i), unit) for i in best for unit in units_of(hits[int(i)].passage)]
         said = reranker.scorer([(question, (u.passage.topic, u.text)) for _, u in units])
         vectors = encode([question, *(unit.text for _, unit in units)])
-        wanted = [_plain(s) for s in snippets[item.id][number]]
+        wanted = [plain(s) for s in snippets[item.id][number]]
         for (i, unit), probability, vector in zip(units, said, vectors[1:], strict=True):
             p = float(1 / (1 + np.exp(-ranked[i])))
-            x.append([logit(probability), float(vector @ vectors[0]), logit(p), unit.kind == "row", unit.kind == "item"])
-            y.append(any(s in _plain(unit.text) for s in wanted))
+            features = unit_features(unit, probability, float(vector @ vectors[0]), p)
+            features["asked"] = nearest(unit, application.retriever.asked_about(question, unit.passage.id) or ())
+            x.append([features[name] for name in UNIT_FEATURES])
+            y.append(any(s in plain(unit.text) for s in wanted))
             groups.append(group)
     return np.array(x, dtype=float), np.array(y, dtype=int), np.array(groups)
 
@@ -227,10 +232,6 @@ def _hit_rate(score: np.ndarray, y: np.ndarray, groups: np.ndarray, k: int) -> f
     """Share of questions with at least one gold among their first ``k``."""
     found = [bool(y[groups == g][np.argsort(-score[groups == g], kind="stable")[:k]].any()) for g in np.unique(groups)]
     return round(100 * sum(found) / len(found), 1)
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"[‐-―−]", "-", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))).lower()
 
 
 if __name__ == "__main__":

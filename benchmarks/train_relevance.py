@@ -1,13 +1,14 @@
-"""Trains models/relevance in its four steps, from the public sets and the questions written for the articles.
+"""Trains models/relevance in its five steps, from the public sets and the questions written for the articles.
 
-    python -m benchmarks.train_relevance --data DIR --base MINILM_FOLDER_OR_HUB_ID [--out DIR] [--step 1|2|3|4]
+    python -m benchmarks.train_relevance --data DIR --base MINILM_FOLDER_OR_HUB_ID [--out DIR] [--step 1|2|3|4|5]
 
 Step 1: the public sets and the collection's own headings. Step 2 goes on from step 1 (in OUT/step1) with the written questions
 (knowledge/agriculture/asked.jsonl) and 9,000 pairs of step 1 again. Step 3 goes on from step 2 (in OUT/step2) with the
 questions of two hops, in all their forms, and part of the written questions' pairs again. Step 4 goes on from the shipped model
 with conversations as they were said and harder single questions (benchmarks/written/conversations.jsonl), questions that nothing
-answers (unheld.jsonl there), and a little of what was before. About an hour each on two cores.
-Near-duplicates of questions.jsonl are left out of steps 2 to 4; nothing else of that file is read.
+answers (unheld.jsonl there), and a little of what was before. Step 5 does the same with the later conversations (talks.jsonl
+there) and at most two written questions for each passage, so that those that few had asked about count as much as the others.
+About an hour each on two cores. Near-duplicates of questions.jsonl are left out of steps 2 to 5; nothing else of it is read.
 
 Step 3 is not the very run that made the shipped model: how many pairs each set gave, and which were held out, was not kept. Kept
 were the base, the hyper-parameters and the totals (models/relevance/training.json), the number of written pairs (its card), and
@@ -24,19 +25,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lqr.app import Application, build
-from lqr.corpus.asked import FILE_NAME, Asked, read_asked
+from lqr.corpus.asked import FILE_NAME, asked_of, read_asked
 from lqr.settings import ROOT, Settings
 from lqr.training import asked_pairs, pairs, relevance
 from lqr.training.cross_encoder import TrainConfig, train
 from lqr.training.pairs import Pair
-from lqr.types import Passage
+from lqr.types import Asked, Passage
 
 SEED, HELD_OUT, REPLAY = 13, 120, 9000
 ASKED_AGAIN, HELD_OUT_PAIRS = 9840, 1140  # pairs of step 3
 CONVERSATIONS = ROOT / "benchmarks" / "written" / "conversations.jsonl"
 UNHELD = ROOT / "benchmarks" / "written" / "unheld.jsonl"  # every second line; the others are for the gate (benchmarks.fit)
-KEPT_BACK = 40  # conversations that are held out in step 4
-OLD_QUESTIONS, OLD_PAIRS = 300, 800  # of the written questions and of the public sets, again in step 4
+TALKS = ROOT / "benchmarks" / "written" / "talks.jsonl"
+KEPT_BACK = 40  # conversations that are held out in steps 4 and 5
+OLD_QUESTIONS, OLD_PAIRS = 300, 800  # of the written questions and of the public sets, again in steps 4 and 5
+EACH = 2  # written questions of a passage in step 5
 # Pairs of each origin in step 3: all in second-step form and of annotated steps, some of the rest.
 CAPS = {
     "hotpotqa-second": 3668,
@@ -60,11 +63,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--base", default="sentence-transformers/all-MiniLM-L6-v2")
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "relevance")
-    parser.add_argument("--step", type=int, choices=(1, 2, 3, 4), default=1)
+    parser.add_argument("--step", type=int, choices=(1, 2, 3, 4, 5), default=1)
     options = parser.parse_args(argv)
     application = build(Settings.load())
     try:
-        print({1: first, 2: second, 3: third, 4: fourth}[options.step](application, options))
+        print({1: first, 2: second, 3: third, 4: fourth, 5: fifth}[options.step](application, options))
     finally:
         application.close()
     return 0
@@ -112,7 +115,22 @@ def third(application: Application, options: argparse.Namespace) -> dict[str, fl
 def fourth(application: Application, options: argparse.Namespace) -> dict[str, float]:
     """From the shipped model."""
     rng = random.Random(SEED)
-    conversations = asked_pairs.read_conversations(CONVERSATIONS)
+    return _going_on(application, options, "step4", CONVERSATIONS, _asked(application, rng)[:OLD_QUESTIONS])
+
+
+def fifth(application: Application, options: argparse.Namespace) -> dict[str, float]:
+    """From the shipped model."""
+    asked = _asked(application, random.Random(SEED))
+    passages = application.store.all_passages()
+    homes = asked_of(asked, passages, {info.id: info.source for info in application.store.documents()})
+    return _going_on(application, options, "step5", TALKS, [item for items in homes.values() for item in items[:EACH]])
+
+
+def _going_on(
+    application: Application, options: argparse.Namespace, step: str, said_in: Path, written: Sequence[Asked]
+) -> dict[str, float]:
+    rng = random.Random(SEED)
+    conversations = asked_pairs.read_conversations(said_in)
     rng.shuffle(conversations)
     measured = _measured(application)
     back, said = (
@@ -120,7 +138,7 @@ def fourth(application: Application, options: argparse.Namespace) -> dict[str, f
         for part in (conversations[:KEPT_BACK], conversations[KEPT_BACK:])
     )
     held_out = _pairs_of(application, back, hard=1)
-    training = _pairs_of(application, [*said, *_asked(application, rng)[:OLD_QUESTIONS]], hard=1)
+    training = _pairs_of(application, [*said, *written], hard=1)
     unheld = [json.loads(line)["question"] for line in UNHELD.read_text(encoding="utf-8").splitlines()[::2]]
     training += asked_pairs.unheld_pairs(unheld, _search(application), hard=2)
     public = relevance.capped(pairs.build(options.data, seed=SEED, squad_paragraphs=2200), CAPS, rng)
@@ -128,7 +146,7 @@ def fourth(application: Application, options: argparse.Namespace) -> dict[str, f
     rng.shuffle(training)
     config = TrainConfig(
         base=str(ROOT / "models" / "relevance"),
-        out=options.out / "step4",
+        out=options.out / step,
         learning_rate=6e-5,
         max_tokens=160,
         eval_every=200,

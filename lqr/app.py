@@ -141,7 +141,9 @@ def build(
             complexity=complexity,
             layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities, partial(places, profile)),
             reranker=Reranker(relevance.score_many, retriever.signals, blend),
-            composer=Composer(relevance.score_many, retriever.encode, blend, beside=partial(beside, profile)),
+            composer=Composer(
+                relevance.score_many, retriever.encode, blend, beside=partial(beside, profile), asked=retriever.asked_about
+            ),
             gate=Gate(
                 profile,
                 retriever.rarity,

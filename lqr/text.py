@@ -121,3 +121,18 @@ def truncate(text: str, limit: int) -> str:
     cut = text[: limit - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
+
+
+def plain(text: str) -> str:
+    """``text`` for finding a snippet in it: links as their text, no emphasis, one kind of dash, single spaces, lower case."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"[\s*_`]+", " ", re.sub(r"[‐-―−]", "-", text)).strip().lower()
+
+
+def holds(text: str, snippet: str) -> bool:
+    """Whether ``text``, already :func:`plain`, holds ``snippet``.
+
+    Of a snippet of a table's line it must hold every cell: the reader of tables writes them apart, each behind its column's name.
+    """
+    cells = [cell for cell in map(str.strip, plain(snippet).split("|")) if cell]
+    return bool(cells) and all(cell in text for cell in cells)

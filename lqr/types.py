@@ -92,6 +92,18 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that people ask, written for a collection, and where its answer stands.
+
+    ``document`` is the source without its suffix; ``snippet`` a piece of the sentence, list item or table row that answers.
+    """
+
+    question: str
+    document: str
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage with the score that one stage gave it.
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lqr.corpus.asked import Asked, asked_of, plain, read_asked
+from lqr.corpus.asked import asked_of, read_asked
 from lqr.errors import ReadError
-from lqr.types import Passage
+from lqr.text import plain
+from lqr.types import Asked, Passage
 
 
 def passage(number: int, document: str, text: str) -> Passage:
@@ -31,7 +32,7 @@ def test_a_question_belongs_to_the_passage_of_its_document_that_holds_the_snippe
         Asked("gone", "feeding/salt", "no longer there"),
         Asked("gone too", "feeding/none", "stay dry"),
     ]
-    assert asked_of(asked, PASSAGES, SOURCES) == {"a-0": ("how much salt",), "b-0": ("wet lick?", "is a wet lick bad")}
+    assert asked_of(asked, PASSAGES, SOURCES) == {"a-0": (asked[0],), "b-0": (asked[1], asked[2])}
 
 
 def test_comparison_forgets_dashes_links_spaces_and_case() -> None:
@@ -56,4 +57,4 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
 def test_a_snippet_of_a_table_line_is_found_by_its_cells() -> None:
     row = passage(0, "a", "Class: ram; Salt (g): 9; Note: more in heat")
     asked = [Asked("salt for rams", "feeding/salt", "| ram | 9 |"), Asked("bars only", "feeding/salt", "||")]
-    assert asked_of(asked, [row], SOURCES) == {"a-0": ("salt for rams",)}
+    assert asked_of(asked, [row], SOURCES) == {"a-0": (asked[0],)}

@@ -350,7 +350,10 @@ def test_the_shipped_vectors_are_those_of_the_articles(store: Store, embedder: S
     """A start embeds what is missing: two texts in a hundred cost some seconds, and not each typo a new file of 7 MB."""
     passages = store.all_passages()
     asked = asked_of(read_asked(FOLDER / ASKED), passages, {info.id: info.source for info in store.documents()})
-    texts = {text_hash(text): text for text in [p.indexed_text for p in passages] + [q for qs in asked.values() for q in qs]}
+    texts = {
+        text_hash(text): text
+        for text in [p.indexed_text for p in passages] + [item.question for items in asked.values() for item in items]
+    }
     shipped = read_shipped(FOLDER / VECTORS, embedder)
     missing = texts.keys() - shipped.keys()
     remedy = "run `lqr ingest --save-vectors --collection agriculture`"

@@ -67,12 +67,12 @@ def test_the_logistic_agrees_with_the_formula_and_never_overflows() -> None:
 
 def test_the_file_is_read_and_checked(tmp_path: Path) -> None:
     assert Blend.load(tmp_path) == Blend()
-    whole = {"passage": {"bias": 1, "cosine": 2}, "unasked": {"lexical": 4}, "unit": {"encoder": 3}}
+    whole = {"passage": {"bias": 1, "cosine": 2}, "unasked": {"lexical": 4}, "unit": {"encoder": 3}, "unasked_unit": {"item": 5}}
     (tmp_path / "blend.json").write_text(json.dumps(whole))
-    assert Blend.load(tmp_path) == Blend({"bias": 1.0, "cosine": 2.0}, {"lexical": 4.0}, {"encoder": 3.0})
-    del whole["unasked"]  # as in files of before: the encoder's own probability stands
+    assert Blend.load(tmp_path) == Blend({"bias": 1.0, "cosine": 2.0}, {"lexical": 4.0}, {"encoder": 3.0}, {"item": 5.0})
+    del whole["unasked"], whole["unasked_unit"]  # as in files of before: the encoder's own probability stands
     (tmp_path / "blend.json").write_text(json.dumps(whole))
-    assert Blend.load(tmp_path).unasked == {"encoder": 1.0}
+    assert Blend.load(tmp_path).unasked == Blend.load(tmp_path).unasked_unit == {"encoder": 1.0}
     for bad in (
         "{",
         "[]",

@@ -15,7 +15,7 @@ from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.shipped import FILE_NAME, read_shipped, text_hash, write_shipped
 from lqr.settings import Settings
-from lqr.types import Passage
+from lqr.types import Asked, Passage
 
 TEXTS = ["Copper kills sheep.", "Bale hay dry.", "Lime acid soils.", "Zinc \ud800 sulphate."]
 
@@ -101,8 +101,9 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(profile="cpu", home=tmp_path / "home", knowledge=tmp_path / "knowledge", collection="farm")
 
 
-def asked(passages: list[Passage]) -> dict[str, tuple[str, ...]]:
-    return {p.id: ("what killed my ewe", "is copper bad") for p in passages if "copper" in p.text}
+def asked(passages: list[Passage]) -> dict[str, tuple[Asked, ...]]:
+    both = tuple(Asked(question, "copper", "store copper") for question in ("what killed my ewe", "is copper bad"))
+    return {p.id: both for p in passages if "copper" in p.text}
 
 
 def start(settings: Settings, fake: HashingEmbedder, folder: Path, progress: list[int] | None = None) -> tuple[Retriever, Store]:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lqr.corpus.asked import Asked
 from lqr.errors import ReadError
 from lqr.training.asked_pairs import build, read_conversations, texts_of, unheld_pairs, without_test
-from lqr.types import Passage
+from lqr.types import Asked, Passage
 
 
 def passage(number: int, text: str, kind: str = "paragraph") -> Passage:

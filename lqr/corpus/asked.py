@@ -10,26 +10,16 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lqr.errors import ReadError
-from lqr.types import Passage
+from lqr.text import holds, plain
+from lqr.types import Asked, Passage
 
 log = logging.getLogger(__name__)
 
 FILE_NAME = "asked.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A written question and where its answer stands. ``document`` is the source without its suffix."""
-
-    question: str
-    document: str
-    snippet: str
 
 
 def read_asked(path: Path) -> list[Asked]:
@@ -52,8 +42,8 @@ def read_asked(path: Path) -> list[Asked]:
     return asked
 
 
-def asked_of(asked: Iterable[Asked], passages: Sequence[Passage], sources: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Questions by the id of the passage that answers them; what no longer stands in its document is left out and logged.
+def asked_of(asked: Iterable[Asked], passages: Sequence[Passage], sources: Mapping[str, str]) -> dict[str, tuple[Asked, ...]]:
+    """``asked`` by the id of the passage that answers; what no longer stands in its document is left out and logged.
 
     Args:
         sources: document id to source.
@@ -62,7 +52,7 @@ def asked_of(asked: Iterable[Asked], passages: Sequence[Passage], sources: Mappi
     for passage in passages:
         source = sources.get(passage.document_id, "").rsplit(".", 1)[0]
         by_source.setdefault(source, []).append((passage.id, plain(passage.text)))
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Asked]] = {}
     lost = 0
     for item in asked:
         texts = by_source.get(item.document, ())
@@ -70,22 +60,7 @@ def asked_of(asked: Iterable[Asked], passages: Sequence[Passage], sources: Mappi
         if home is None:
             lost += 1
         else:
-            found.setdefault(home, []).append(item.question)
+            found.setdefault(home, []).append(item)
     if lost:
         log.info("%d questions of %s fit no passage any more", lost, FILE_NAME)
-    return {passage_id: tuple(questions) for passage_id, questions in found.items()}
-
-
-def holds(text: str, snippet: str) -> bool:
-    """Whether ``text``, already :func:`plain`, holds ``snippet``.
-
-    Of a snippet of a table's line it must hold every cell: the reader of tables writes them apart, each behind its column's name.
-    """
-    cells = [cell for cell in map(str.strip, plain(snippet).split("|")) if cell]
-    return bool(cells) and all(cell in text for cell in cells)
-
-
-def plain(text: str) -> str:
-    """``text`` for comparison: links without addresses, one kind of dash, single spaces, lower case."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return re.sub(r"\s+", " ", re.sub(r"[‐-―−]", "-", text)).strip().lower()
+    return {passage_id: tuple(items) for passage_id, items in found.items()}

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 
 from lqr.corpus.store import Store
 from lqr.errors import ReadError
+from lqr.text import plain
 from lqr.types import Passage, RouteLabel
 
 Kind = Literal["simple", "two_step", "dialogue", "refuse"]
@@ -113,32 +114,25 @@ def _ask(turn: dict[str, Any], by_source: dict[str, list[Passage]], where: str) 
 
 
 def _holding(snippet: str, passages: Sequence[Passage]) -> tuple[str, ...]:
-    wanted = _plain(snippet)
-    return tuple(p.id for p in passages if wanted and wanted in _plain(p.text))
-
-
-def _plain(text: str) -> str:
-    """Lower case, one kind of dash and space, Markdown links as their text: what a reader may have changed."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"[‐-―−]", "-", text)
-    return re.sub(r"[\s*_`]+", " ", text).strip().lower()
+    wanted = plain(snippet)
+    return tuple(p.id for p in passages if wanted and wanted in plain(p.text))
 
 
 def facts_found(ask: Ask, text: str) -> list[bool]:
     """For each key fact, whether one of its spellings stands in ``text``."""
-    plain = _plain(text)
-    return [any(_stands_in(spelling, plain) for spelling in fact) for fact in ask.key_facts]
+    told = plain(text)
+    return [any(_stands_in(spelling, told) for spelling in fact) for fact in ask.key_facts]
 
 
 def forbidden_found(ask: Ask, text: str) -> list[str]:
     """The ``must_not`` strings that stand in ``text``."""
-    plain = _plain(text)
-    return [bad for bad in ask.must_not if _stands_in(bad, plain)]
+    told = plain(text)
+    return [bad for bad in ask.must_not if _stands_in(bad, told)]
 
 
-def _stands_in(spelling: str, plain: str) -> bool:
-    """Whether ``plain`` holds ``spelling``, and not as a part of a longer number ("5 kg" is not in "15 kg" nor "1.5 kg")."""
-    wanted = re.escape(_plain(spelling))
+def _stands_in(spelling: str, told: str) -> bool:
+    """Whether ``told`` holds ``spelling``, and not as a part of a longer number ("5 kg" is not in "15 kg" nor "1.5 kg")."""
+    wanted = re.escape(plain(spelling))
     before = r"(?<!\d)(?<!\d[.,])" if wanted[:1].isdigit() else ""
     after = r"(?![.,]?\d)" if wanted[-1:].isdigit() else ""
-    return re.search(before + wanted + after, plain) is not None
+    return re.search(before + wanted + after, told) is not None

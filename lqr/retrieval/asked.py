@@ -1,7 +1,8 @@
 """Finds passages by the questions that people ask about them: question against question, by cosine.
 
 A question resembles another question more than it resembles its answer; several may lead to one passage, the nearest
-counts. Knows rows, not passages, and nothing of where the questions come from.
+counts. A question also tells which sentence of its passage answers it. Knows rows, not passages, and nothing of where the
+questions come from.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from lqr.retrieval.bm25 import FloatArray, best
+from lqr.types import Asked
 
 
 @dataclass(frozen=True)
 class AskedIndex:
-    """``vectors[i]`` is a question that row ``rows[i]`` answers; ``size`` rows in all. Empty where nobody wrote any."""
+    """``vectors[i]`` is a question that row ``rows[i]`` answers with ``snippets[i]``; ``size`` rows in all. May be empty."""
 
     vectors: FloatArray  # (questions, dimension), unit length
     rows: npt.NDArray[np.int64]  # (questions,)
     size: int
+    snippets: tuple[str, ...]
 
     def scores(self, vector: FloatArray) -> FloatArray:
         """For each row the cosine of its nearest question, 0.0 for rows without any; shape ``(size,)``."""
@@ -34,13 +37,17 @@ class AskedIndex:
         """The ``k`` rows with the nearest questions as ``(row, cosine)``, best first."""
         return best(self.scores(vector), k, above=0.0) if len(self.rows) else []
 
+    def about(self, row: int, vector: FloatArray) -> list[tuple[str, float]]:
+        """For each question about ``row`` the snippet that answers it, and its cosine."""
+        return [(self.snippets[i], float(self.vectors[i] @ vector)) for i in np.flatnonzero(self.rows == row)]
+
     @classmethod
     def empty(cls, size: int, dimension: int) -> AskedIndex:
         """An index of no questions."""
-        return cls(np.zeros((0, dimension), dtype=np.float32), np.zeros(0, dtype=np.int64), size)
+        return cls(np.zeros((0, dimension), dtype=np.float32), np.zeros(0, dtype=np.int64), size, ())
 
 
-def flatten(asked: Sequence[Sequence[str]]) -> tuple[list[str], npt.NDArray[np.int64]]:
+def flatten(asked: Sequence[Sequence[Asked]]) -> tuple[list[Asked], npt.NDArray[np.int64]]:
     """Questions row by row as one list, with the row of each."""
-    pairs = [(question, row) for row, questions in enumerate(asked) for question in questions]
-    return [question for question, _ in pairs], np.array([row for _, row in pairs], dtype=np.int64)
+    pairs = [(item, row) for row, items in enumerate(asked) for item in items]
+    return [item for item, _ in pairs], np.array([row for _, row in pairs], dtype=np.int64)

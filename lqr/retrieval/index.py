@@ -25,7 +25,7 @@ from lqr.retrieval.paths import PathFinder
 from lqr.retrieval.saved import Saved, load_vectors, save
 from lqr.retrieval.shipped import read_shipped, text_hash
 from lqr.retrieval.tokenizer import TOKENIZER_VERSION, tokenize
-from lqr.types import Document, Passage
+from lqr.types import Asked, Document, Passage
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ _ATTEMPTS = 10  # to read a store that another process is changing
 _BUSY = "the store changes faster than it can be indexed; try again when the ingest has finished"
 
 Progress = Callable[[int, int], None]  # (texts embedded, texts to embed): passages and the questions about them
-AskedOf = Callable[[Sequence[Passage]], Mapping[str, Sequence[str]]]  # questions that people ask, by passage id
+AskedOf = Callable[[Sequence[Passage]], Mapping[str, Sequence[Asked]]]  # questions that people ask, by passage id
 
 
 class PassageSource(Protocol):
@@ -116,7 +116,8 @@ def _open(
     """One attempt; a KeyError says that a document was deleted meanwhile."""
     hashes = [text_hash(passage.indexed_text) for passage in passages]
     by_id = asked_of(passages) if asked_of else {}
-    questions, question_rows = flatten([by_id.get(passage.id, ()) for passage in passages])
+    asked_here, question_rows = flatten([by_id.get(passage.id, ()) for passage in passages])
+    questions = [item.question for item in asked_here]
     question_hashes = [text_hash(question) for question in questions]
     stamp = {**_stamp(generation, passages, hashes, embedder), "asked": text_hash(json.dumps(questions))}
     root = folder / "index"
@@ -154,7 +155,7 @@ def _open(
     if not complete:
         save(root, stamp, hashes, bm25, vectors, graph, asked)
     dense, paths = DenseIndex(vectors, device=device), PathFinder(passages, bm25, graph)
-    nearest = AskedIndex(asked, question_rows, len(passages))
+    nearest = AskedIndex(asked, question_rows, len(passages), tuple(item.snippet for item in asked_here))
     return Snapshot(generation, tuple(passages), rows, bm25, vectors, dense, graph, paths, nearest, (*hashes, *question_hashes))
 
 

@@ -278,6 +278,18 @@ class Retriever:
         asked = snapshot.asked.scores(vector)
         return cosines, scores, [0.0 if row is None else float(asked[row]) for row in rows]
 
+    def asked_about(self, query: str, passage_id: str) -> list[tuple[str, float]] | None:
+        """For each question that people ask about a passage: the snippet of it that answers, and the cosine with ``query``.
+
+        None where the collection has no asked questions.
+        """
+        snapshot = self._snapshot
+        if not len(snapshot.asked.rows):
+            return None
+        row = snapshot.rows.get(passage_id)
+        vector = self._queries.encode([query.strip()[:MAX_QUERY]])[0]
+        return [] if row is None else snapshot.asked.about(row, vector)
+
     def passages_of(self, document_id: str) -> list[Passage]:
         """The passages of a document in reading order; empty if it is not in the index."""
         return [passage for passage in self._snapshot.passages if passage.document_id == document_id]

@@ -132,6 +132,10 @@ class JoinedRetriever:
                 found.update(zip(mine, zip(cosines, lexical, asked, strict=True), strict=True))
         return tuple([found[i][kind] for i in ids] for kind in range(3))  # type: ignore[return-value]
 
+    def asked_about(self, query: str, passage_id: str) -> list[tuple[str, float]] | None:
+        """As :meth:`Retriever.asked_about`."""
+        return self._of(passage_id).asked_about(query, passage_id)
+
     def _lexical(self, query: str, ids: Sequence[str]) -> list[float]:
         """BM25 of own passages (the formula of :mod:`lqr.retrieval.bm25`), with document frequencies over both collections."""
         documents = dict.fromkeys(passage_id.rpartition("-")[0] for passage_id in ids)

@@ -104,7 +104,7 @@ class Variants:
             complexity=base.pipeline.complexity.with_entities(entities),
             layered=replace(base.pipeline.layered, retriever=searched, names=entities, places=partial(places, profile)),
             reranker=replace(base.pipeline.reranker, signals=joined.signals),
-            composer=base.pipeline.composer.with_beside(partial(beside, profile)),
+            composer=base.pipeline.composer.of_documents(partial(beside, profile), joined.asked_about),
             gate=gate_of(profile) if alone else cast(Gate, EitherGate(gate_of(profile), gate_of(unbound), is_own)),
             entities=entities,
             model_writer=with_prompt(base.pipeline.model_writer, profile.prompt),

@@ -12,11 +12,10 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lqr.corpus.asked import Asked, holds, plain
 from lqr.errors import ReadError
-from lqr.text import content_words
+from lqr.text import content_words, holds, plain
 from lqr.training.pairs import Pair
-from lqr.types import Passage
+from lqr.types import Asked, Passage
 from lqr.writing.units import units_of
 
 Search = Callable[[str], Sequence[Passage]]

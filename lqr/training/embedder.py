@@ -47,8 +47,9 @@ def train(
         torch.set_num_threads(config.threads)
     encoder = SentenceTransformer(config.base, device="cpu", model_kwargs={"attn_implementation": "eager"}).float()
     tokenizer = encoder.tokenizer
+    still = (".embeddings.", ".pooler.", *(f".layer.{number}." for number in range(config.frozen)))
     for name, weights in encoder.named_parameters():
-        weights.requires_grad = ".embeddings." not in name and ".pooler." not in name
+        weights.requires_grad = not any(part in name for part in still)
 
     def collate(rows: list[Example]) -> dict[str, Any]:
         texts = [row.text for row in rows]

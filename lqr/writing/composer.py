@@ -15,7 +15,7 @@ from typing import Any
 
 from lqr.answer_type import expects, shows
 from lqr.blend import Blend, blended, logit
-from lqr.text import content_words
+from lqr.text import content_words, holds, plain
 from lqr.types import Claim, Hit, Passage, Scorer
 from lqr.writing.layout import PROHIBITS, write
 from lqr.writing.rows import whole_tables
@@ -49,6 +49,10 @@ _BANS = re.compile(r"(?:do not|don't|never)\b", re.IGNORECASE)
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
+Beside = Callable[[str, Passage], bool]
+AskedAbout = Callable[[str, str], Sequence[tuple[str, float]] | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Composition:
     """The chosen claims in order and the text in which they stand; ``best`` is the strongest unit's probability."""
@@ -59,6 +63,23 @@ class Composition:
     part_scores: tuple[float, ...] = ()
 
 
+def unit_features(unit: Unit, encoder: float, cosine: float, passage: float) -> dict[str, float]:
+    """What the logistic sees of any unit: the encoder's probability, the cosine with the question, its passage's probability."""
+    return {
+        "encoder": logit(encoder),
+        "cosine": cosine,
+        "passage": logit(passage),
+        "row": float(unit.kind == "row"),
+        "item": float(unit.kind == "item"),
+    }
+
+
+def nearest(unit: Unit, asked: Sequence[tuple[str, float]]) -> float:
+    """The cosine of the nearest question that this very unit answers, of those asked about its passage; 0.0 without any."""
+    text = plain(unit.text)
+    return max((cosine for snippet, cosine in asked if holds(text, snippet)), default=0.0)
+
+
 class Composer:
     """Chooses and orders units.
 
@@ -66,6 +87,7 @@ class Composer:
         scorer: the evidence model.
         encode: gives unit vectors, for redundancy.
         beside: whether a passage's article is on another thing than the question, so that others go before it.
+        asked: what :meth:`~lqr.retrieval.retriever.Retriever.asked_about` gives: which piece of a passage answers which question.
     """
 
     name = "composer"
@@ -76,13 +98,14 @@ class Composer:
         encode: Callable[[Sequence[str]], Any],
         blend: Blend | None = None,
         *,
-        beside: Callable[[str, Passage], bool] = lambda question, passage: False,
+        beside: Beside = lambda question, passage: False,
+        asked: AskedAbout = lambda question, passage_id: None,
     ) -> None:
-        self._scorer, self._encode, self._blend, self._beside = scorer, encode, blend or Blend(), beside
+        self._scorer, self._encode, self._blend, self._beside, self._asked = scorer, encode, blend or Blend(), beside, asked
 
-    def with_beside(self, beside: Callable[[str, Passage], bool]) -> Composer:
-        """The same composer for documents of which another ``beside`` holds."""
-        return Composer(self._scorer, self._encode, self._blend, beside=beside)
+    def of_documents(self, beside: Beside, asked: AskedAbout) -> Composer:
+        """The same composer for other documents."""
+        return Composer(self._scorer, self._encode, self._blend, beside=beside, asked=asked)
 
     def compose(
         self, question: str, parts: Sequence[str], hits: Sequence[Hit], *, allowed: Callable[[str], bool] = lambda text: True
@@ -132,20 +155,15 @@ class Composer:
     def _blended(
         self, question: str, units: Sequence[Unit], encoder: Sequence[float], relevance: dict[str, float], vectors: Any
     ) -> list[float]:
-        asked = self._encode([question])[0]
-        return [
-            blended(
-                self._blend.unit,
-                {
-                    "encoder": logit(encoder[i]),
-                    "cosine": float(vectors[i] @ asked),
-                    "passage": logit(relevance.get(unit.passage.id, 0.0)),
-                    "row": float(unit.kind == "row"),
-                    "item": float(unit.kind == "item"),
-                },
-            )
-            for i, unit in enumerate(units)
-        ]
+        vector = self._encode([question])[0]
+        about = {passage_id: self._asked(question, passage_id) for passage_id in dict.fromkeys(u.passage.id for u in units)}
+        scores = []
+        for i, unit in enumerate(units):
+            features = unit_features(unit, encoder[i], float(vectors[i] @ vector), relevance.get(unit.passage.id, 0.0))
+            near = about[unit.passage.id]
+            features |= {} if near is None else {"asked": nearest(unit, near)}
+            scores.append(blended(self._blend.of_unit(features), features))
+        return scores
 
     def _choose(self, question: str, parts: Sequence[str], scored: list[Unit], vectors: Any) -> list[Unit]:
         limit = MAX_UNITS["long" if parts or _LONG.search(question) else "short"]
