@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.common import COMMON, read
 from benchmarks.train_relevance import CONVERSATIONS, KEPT_BACK, SEED, TALKS
 from lqr.app import Application, build
 from lqr.corpus.asked import FILE_NAME, asked_of, read_asked
@@ -89,7 +90,8 @@ def examples(application: Application, data: Path, step: int) -> tuple[list[Exam
     back = {turn.question for turns in conversations[:KEPT_BACK] for turn in turns}
     conversations += asked_pairs.read_conversations(CONVERSATIONS) if step == 2 else []
     rows: dict[tuple[str, str], Asked] = {}
-    for asked in (*read_asked(folder / FILE_NAME), *(turn for turns in conversations for turn in turns)):
+    common = [item for row in read(COMMON) if not row.held_out for item in row.answer] if step == 2 else []
+    for asked in (*common, *read_asked(folder / FILE_NAME), *(turn for turns in conversations for turn in turns)):
         rows.setdefault((asked.question, asked.document + asked.snippet), asked)
     homes = _homes(application, asked_pairs.without_test(list(rows.values()), measured))
     training, held_out = [], []

@@ -6,8 +6,10 @@ Step 1: the public sets and the collection's own headings. Step 2 goes on from s
 (knowledge/agriculture/asked.jsonl) and 9,000 pairs of step 1 again. Step 3 goes on from step 2 (in OUT/step2) with the
 questions of two hops, in all their forms, and part of the written questions' pairs again. Step 4 goes on from the shipped model
 with conversations as they were said and harder single questions (benchmarks/written/conversations.jsonl), questions that nothing
-answers (unheld.jsonl there), and a little of what was before. Step 5 does the same with the later conversations (talks.jsonl
-there) and at most two written questions for each passage, so that those that few had asked about count as much as the others.
+answers (unheld.jsonl there), and a little of what was before. Step 5 does the same with the commonest questions and all that
+answers them (common.jsonl there, but for those held out), with later conversations (talks.jsonl) and a written question for
+every second passage; and no passage that comes about as near to a question as the right one is called wrong there: the
+negatives of the steps before it were full of such, and taught the encoder to doubt what answers in other words.
 About an hour each on two cores. Near-duplicates of questions.jsonl are left out of steps 2 to 5; nothing else of it is read.
 
 Step 3 is not the very run that made the shipped model: how many pairs each set gave, and which were held out, was not kept. Kept
@@ -24,6 +26,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.common import COMMON, read
 from lqr.app import Application, build
 from lqr.corpus.asked import FILE_NAME, asked_of, read_asked
 from lqr.settings import ROOT, Settings
@@ -39,7 +42,7 @@ UNHELD = ROOT / "benchmarks" / "written" / "unheld.jsonl"  # every second line; 
 TALKS = ROOT / "benchmarks" / "written" / "talks.jsonl"
 KEPT_BACK = 40  # conversations that are held out in steps 4 and 5
 OLD_QUESTIONS, OLD_PAIRS = 300, 800  # of the written questions and of the public sets, again in steps 4 and 5
-EACH = 2  # written questions of a passage in step 5
+ASKED_OF = 1300  # passages of which step 5 has a written question
 # Pairs of each origin in step 3: all in second-step form and of annotated steps, some of the rest.
 CAPS = {
     "hotpotqa-second": 3668,
@@ -120,14 +123,22 @@ def fourth(application: Application, options: argparse.Namespace) -> dict[str, f
 
 def fifth(application: Application, options: argparse.Namespace) -> dict[str, float]:
     """From the shipped model."""
-    asked = _asked(application, random.Random(SEED))
+    rng = random.Random(SEED)
     passages = application.store.all_passages()
-    homes = asked_of(asked, passages, {info.id: info.source for info in application.store.documents()})
-    return _going_on(application, options, "step5", TALKS, [item for items in homes.values() for item in items[:EACH]])
+    homes = asked_of(_asked(application, rng), passages, {info.id: info.source for info in application.store.documents()})
+    written = [items[0] for items in rng.sample(list(homes.values()), min(ASKED_OF, len(homes)))]
+    answers = [item for row in read(COMMON) if not row.held_out for item in row.answer]
+    common = _pairs_of(application, asked_pairs.without_test(answers, _measured(application)), hard=2, sure=True)
+    return _going_on(application, options, "step5", TALKS, written, common)
 
 
 def _going_on(
-    application: Application, options: argparse.Namespace, step: str, said_in: Path, written: Sequence[Asked]
+    application: Application,
+    options: argparse.Namespace,
+    step: str,
+    said_in: Path,
+    written: Sequence[Asked],
+    more: Sequence[Pair] = (),
 ) -> dict[str, float]:
     rng = random.Random(SEED)
     conversations = asked_pairs.read_conversations(said_in)
@@ -137,8 +148,9 @@ def _going_on(
         asked_pairs.without_test([turn for turns in part for turn in turns], measured)
         for part in (conversations[:KEPT_BACK], conversations[KEPT_BACK:])
     )
-    held_out = _pairs_of(application, back, hard=1)
-    training = _pairs_of(application, [*said, *written], hard=1)
+    sure = bool(more)
+    held_out = _pairs_of(application, back, hard=1, sure=sure)
+    training = [*_pairs_of(application, [*said, *written], hard=1, sure=sure), *more]
     unheld = [json.loads(line)["question"] for line in UNHELD.read_text(encoding="utf-8").splitlines()[::2]]
     training += asked_pairs.unheld_pairs(unheld, _search(application), hard=2)
     public = relevance.capped(pairs.build(options.data, seed=SEED, squad_paragraphs=2200), CAPS, rng)
@@ -170,12 +182,13 @@ def _asked(application: Application, rng: random.Random) -> list[Asked]:
     return asked
 
 
-def _pairs_of(application: Application, asked: Sequence[Asked], *, hard: int = 4) -> list[Pair]:
+def _pairs_of(application: Application, asked: Sequence[Asked], *, hard: int = 4, sure: bool = False) -> list[Pair]:
+    """With ``sure``, without negatives that may answer as well."""
     sources = {info.id: info.source.removesuffix(".md") for info in application.store.documents()}
     by_source: dict[str, list[Passage]] = {}
     for passage in application.store.all_passages():
         by_source.setdefault(sources[passage.document_id], []).append(passage)
-    return asked_pairs.build(asked, by_source, _search(application), hard=hard)
+    return asked_pairs.build(asked, by_source, _search(application), _cosines(application) if sure else None, hard=hard)
 
 
 def _search(application: Application) -> asked_pairs.Search:
@@ -183,6 +196,10 @@ def _search(application: Application) -> asked_pairs.Search:
         return [hit.passage for hit in application.retriever.search(question, 16)]
 
     return search
+
+
+def _cosines(application: Application) -> asked_pairs.Cosines:
+    return lambda question, passages: application.retriever.signals(question, [passage.id for passage in passages])[0]
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lqr.blend import Blend
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.text import content_words
 from lqr.types import Hit, Passage
@@ -87,7 +88,11 @@ def test_numbers_in_the_text_follow_the_order_of_the_claims(composer: Composer) 
         ("Can sheep eat silage?", "Sheep can be fed silage only if it is not mouldy.", ""),
         ("Can I inject live vaccine into pregnant ewes?", "Injecting live vaccine into pregnant ewes can cause abortion.", ""),
         ("Can I give live vaccine to pregnant ewes?", "Live vaccine given to pregnant ewes can be fatal to the lambs.", ""),
-        ("Can I feed ewes silage?", "Silage can be used to feed ewes at 2 to 4 kg a day.", "Yes. "),
+        ("Can I feed ewes silage?", "Silage can be used to feed ewes at 2 to 4 kg a day.", ""),
+        ("Can I feed ewes silage?", "Good silage can be used to feed ewes.", "Yes. "),
+        ("Can urea be fed to lambs?", "Urea can be fed to lambs over six months old.", ""),
+        ("Can urea be fed to lambs?", "Urea can be fed to lambs when they are full.", ""),
+        ("Can't ewes be fed silage?", "Good silage can be fed to ewes.", ""),
         ("Can my sheep eat wet clover?", "Sheep can eat wet clover and die of bloat.", ""),
         ("How do people catch orf?", "People can catch orf from sheep through small cuts.", ""),
     ],
@@ -95,6 +100,7 @@ def test_numbers_in_the_text_follow_the_order_of_the_claims(composer: Composer) 
 def test_it_leads_with_yes_or_no_only_where_that_is_certain(composer: Composer, question: str, sentence: str, lead: str) -> None:
     made = composer.compose(question, (), [hit(sentence)])
     assert made.text.startswith(lead + sentence)
+    assert made.claims[0].text == sentence  # what is quoted is the sentence alone
 
 
 def test_what_is_forbidden_leads_where_one_asks_whether_one_may(composer: Composer) -> None:
@@ -334,6 +340,32 @@ def test_a_list_that_was_asked_for_comes_whole(composer: Composer) -> None:
         "- Lambs that do not suck. [1]",
         "- Sores on the udder of ewes. [1]",
     ]
+
+
+def test_a_long_list_keeps_the_item_that_answers_and_the_other_half_of_the_question(composer: Composer) -> None:
+    items = "\n".join(f"- Hot claws, case {n}." for n in range(1, 12)) + "\n- Signs of footrot in sheep are lame feet."
+    signs = hit(items, title="Footrot", section=("Signs",), kind="list_item")
+    cure = hit("Inject the vet's antibiotic.", title="Footrot", section=("Cure",), number=1)
+    made = composer.compose(
+        "What are the signs of footrot and how to cure?", ("What are the signs of footrot?", "How to inject?"), [signs, cure]
+    )
+    assert "lame feet" in made.text
+    assert "Inject the vet" in made.text
+    assert made.text.count("\n- ") <= 8
+
+
+def test_the_sentence_that_people_asked_for_comes_first() -> None:
+    """Of two sentences that look alike to the models, a question written for one of them tells which it is."""
+    text = "Lambs need it within two hours of birth. Ewes make it in the last days before birth."
+    asked = {"how soon must they drink": [("within two hours", 0.9)], "when does it come": [("in the last days", 0.9)]}
+    for question, pieces in asked.items():
+        composer = Composer(
+            lambda pairs: [0.5] * len(pairs),
+            HashingEmbedder().encode,
+            Blend(unit={"bias": -2.0, "encoder": 1.0, "asked": 4.0}),
+            asked=lambda question, passage_id, pieces=pieces: pieces,  # type: ignore[misc]
+        )
+        assert pieces[0][0] in composer.compose(question, (), [hit(text)]).text.split(".")[0]
 
 
 def test_the_same_thing_is_not_said_twice(composer: Composer) -> None:

@@ -19,6 +19,8 @@ from lqr.types import Asked, Passage
 from lqr.writing.units import units_of
 
 Search = Callable[[str], Sequence[Passage]]
+Cosines = Callable[[str, Sequence[Passage]], Sequence[float]]
+MARGIN = 0.92  # of the right passage's cosine, above which an unmarked one is not held to be wrong
 
 
 def without_test(asked: Sequence[Asked], test: Sequence[str], *, limit: float = 0.6) -> list[Asked]:
@@ -62,34 +64,52 @@ def read_conversations(path: Path) -> list[list[Asked]]:
 
 
 def build(
-    asked: Sequence[Asked], passages: dict[str, Sequence[Passage]], search: Search, *, seed: int = 13, hard: int = 4
+    asked: Sequence[Asked],
+    passages: dict[str, Sequence[Passage]],
+    search: Search,
+    cosines: Cosines | None = None,
+    *,
+    seed: int = 13,
+    hard: int = 4,
 ) -> list[Pair]:
-    """Pairs for ``asked``.
+    """Pairs for ``asked``; what several rows say of one question holds together.
 
     Args:
         passages: of each document, by source without suffix, in reading order.
-        search: the collection's retriever; its first results without the snippet are the negatives.
+        search: the collection's retriever; its first results without a snippet are the negatives.
+        cosines: of a question with passages. What comes as near as :data:`MARGIN` of the right one's is then no negative: it
+            often answers too, and nobody marked it (positive-aware mining: Moreira et al. 2024, arXiv 2407.15831, section 4.1).
         hard: negatives of each kind for a question.
     """
     rng = random.Random(seed)
     pairs: list[Pair] = []
+    by_question: dict[str, list[Asked]] = {}
     for item in asked:
-        gold = [p for p in passages.get(item.document, ()) if holds(plain(p.text), item.snippet)]
+        by_question.setdefault(item.question, []).append(item)
+    for question, items in by_question.items():
+        gold = {p.id: p for item in items for p in passages.get(item.document, ()) if holds(plain(p.text), item.snippet)}
         if not gold:
             continue
-        wrong = [p for p in search(item.question) if not holds(plain(p.text), item.snippet)]
-        units = [(p, unit) for p in gold for unit in texts_of(p)]
-        right = [(p, unit) for p, unit in units if holds(plain(unit), item.snippet)]
-        near = [(p, unit) for p, unit in units if not holds(plain(unit), item.snippet)]
-        far = [(p, unit) for p in wrong[:6] for unit in texts_of(p)]
-        for passage, unit in right[:1]:
-            pairs.append(_pair(item, passage, unit, 1.0))
-        for passage, unit in [*rng.sample(near, k=min(2, hard, len(near))), *rng.sample(far, k=min(hard, len(far)))]:
-            pairs.append(_pair(item, passage, unit, 0.0))
-        pairs.append(_pair(item, gold[0], gold[0].text, 1.0))
-        pairs.extend(_pair(item, p, p.text, 0.0) for p in wrong[:hard])
+        units = [(p, text) for p in gold.values() for text in texts_of(p)]
+        right = [(p, text) for p, text in units if _answers(text, items)]
+        near = [(p, text) for p, text in units if not _answers(text, items)]
+        wrong = [p for p in search(question) if p.id not in gold and not _answers(p.text, items)]
+        if cosines is not None:
+            most = MARGIN * max(cosines(question, list(gold.values())))
+            wrong = [p for p, cosine in zip(wrong, cosines(question, wrong), strict=True) if cosine < most]
+        far = [(p, text) for p in wrong[:6] for text in texts_of(p)]
+        count = len({item.snippet for item in items})
+        pairs.extend(_pair(question, p, text, 1.0) for p, text in right[:count])
+        negatives = [*rng.sample(near, k=min(2, hard, len(near))), *rng.sample(far, k=min(hard, len(far)))]
+        pairs.extend(_pair(question, p, text, 0.0) for p, text in negatives)
+        pairs.extend(_pair(question, p, p.text, 1.0) for p in list(gold.values())[:count])
+        pairs.extend(_pair(question, p, p.text, 0.0) for p in wrong[:hard])
     rng.shuffle(pairs)
     return pairs
+
+
+def _answers(text: str, items: Sequence[Asked]) -> bool:
+    return any(holds(plain(text), item.snippet) for item in items)
 
 
 def unheld_pairs(questions: Sequence[str], search: Search, *, seed: int = 13, hard: int = 4) -> list[Pair]:
@@ -113,5 +133,5 @@ def texts_of(passage: Passage) -> list[str]:
     return [unit.text for unit in units_of(passage)]
 
 
-def _pair(item: Asked, passage: Passage, text: str, label: float) -> Pair:
-    return Pair(item.question, passage.topic, text, label, "asked")
+def _pair(question: str, passage: Passage, text: str, label: float) -> Pair:
+    return Pair(question, passage.topic, text, label, "asked")

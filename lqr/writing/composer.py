@@ -197,8 +197,8 @@ class Composer:
                 take(scored, limit)
         else:
             take(scored, limit)
-        chosen = _with_ban(question, chosen, scored, limit)
-        return whole_tables(question, self._whole_lists(question, chosen, scored), scored)
+        chosen = _with_ban(question, self._whole_lists(question, chosen, scored), scored, limit)
+        return whole_tables(question, chosen, scored)
 
     def _whole_lists(self, question: str, chosen: list[Unit], scored: list[Unit]) -> list[Unit]:
         """Half a list of steps or signs is a wrong answer: take the list whole when the question asks for one."""
@@ -207,8 +207,12 @@ class Composer:
         lead = max(chosen, key=lambda u: u.score)
         fellows = [u for u in scored if u.passage.id == lead.passage.id and u.kind == "item"]
         if lead.kind == "item" and len(fellows) >= 3 and _ENUMERATES.search(question):
-            rest = [u for u in chosen if u.passage.id != lead.passage.id and u.score >= 0.6 * lead.score]
-            return [*fellows[:MAX_LIST], *rest[:2]]
+            first = max(
+                0, min(fellows.index(lead) - MAX_LIST // 2, len(fellows) - MAX_LIST)
+            )  # of a long list, what is around the lead
+            others = [u for u in chosen if u.passage.id != lead.passage.id]
+            rest = [u for u in others if u.part == lead.part and u.score >= 0.6 * lead.score]
+            return [*fellows[first : first + MAX_LIST], *rest[:2], *(u for u in others if u.part != lead.part)]
         return chosen
 
 

@@ -49,6 +49,12 @@ _HARM = re.compile(
     r"damag\w*|unsafe|wrong|banned|illegal|avoid)\b",
     re.IGNORECASE,
 )
+# A bare "Yes." would hide what stands behind it: a condition, an amount, a time.
+_DEPENDS = re.compile(
+    r"\b(?:not|never|only|unless|except|until|till|if|when|where|while|after|before|once|provided|over|under|above|below|less|more|"
+    r"most|limited|amounts?|vet|days?|weeks?|months?|hours?)\b|\d",
+    re.IGNORECASE,
+)
 _HAPPENS = re.compile(r"\b(?:can|do|does) (?:catch|pass|spread|infect|eat|graze)\b", re.IGNORECASE)
 _MAY_I = re.compile(r"\b(?:i|we|you|one|my|our|safe|ok|okay|allowed)\b", re.IGNORECASE)
 
@@ -92,8 +98,7 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
         else:
             text, quotes = _stand_alone(question, unit, previous, by_place)
         text = _unmarked(text)
-        if unit is lead is ordered[0] and verdict:
-            text = f"{verdict} {text}"
+        before = f"{verdict} " if verdict and unit is lead is ordered[0] else ""  # our reading: no part of the quoted claim
         if unit.kind == "row" or together[unit.passage.id] > 1:
             flush()
             where = rows.table_of(unit)
@@ -102,7 +107,7 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
             ):
                 lines.append(f"{_unmarked(rows.heading(unit.passage))}:")
             headed.add(where)
-            lines.append(f"- {text} [{number}]")
+            lines.append(f"- {before}{text} [{number}]")
         else:
             if (
                 paragraph
@@ -116,7 +121,7 @@ def write(question: str, chosen: list[Unit], scored: Sequence[Unit], parts: Sequ
                 and (previous is None or previous.passage.document_id != unit.passage.document_id)
             ):
                 text = f"{_unmarked(unit.passage.title)}: {text}"
-            paragraph.append(f"{text} [{number}]")
+            paragraph.append(f"{before}{text} [{number}]")
         claims.append(Claim(text, (unit.passage.id,), "quoted", quotes))
         previous = unit
     flush()
@@ -189,7 +194,8 @@ def _verdict(question: str, lead: Unit) -> str:
     """ "Yes." or "No." where the lead sentence says so plainly about what was asked; otherwise nothing.
 
     Certain means: a yes-or-no question, three quarters of whose content words stand in the lead sentence itself, and a
-    sentence that forbids or allows in so many words. A question that asks for a fault ("Is it dangerous...") gets none.
+    sentence that forbids in so many words, or allows without a condition. A question that asks for a fault ("Is it
+    dangerous...") gets none.
     """
     if lead.kind == "row" or not _POLAR.match(question) or re.search(r"\bor\b", question, re.IGNORECASE):
         return ""
@@ -200,20 +206,19 @@ def _verdict(question: str, lead: Unit) -> str:
     if not asked or len(asked & said) / len(asked) < 0.75:
         return ""
     negative_question = re.search(
-        r"\b(?:not|n't|never|avoid|dangerous|harmful|poisonous|toxic|unsafe|bad|risk|wrong|without)\b", question, re.IGNORECASE
+        r"(?:n't|\b(?:not|never|avoid|dangerous|harmful|poisonous|toxic|unsafe|bad|risk|wrong|without))\b",
+        question,
+        re.IGNORECASE,
     )
     if negative_question:
         return ""
     if PROHIBITS.search(lead.text):
         return "No."
-    doubtful = re.search(r"\b(?:not|never|only|unless|except|until|if)\b", lead.text, re.IGNORECASE)
     if _MAY_I.search(question):
         allows = bool(_ALLOWS.search(lead.text)) and not _HARM.search(lead.text)
     else:
         allows = bool(_ALLOWS.search(lead.text) or _HAPPENS.search(lead.text))
-    if allows and not doubtful:
-        return "Yes."
-    return ""
+    return "Yes." if allows and not _DEPENDS.search(lead.text) else ""
 
 
 def _join(lines: Sequence[str]) -> str:
