@@ -151,8 +151,9 @@ def _going_on(
     sure = bool(more)
     held_out = _pairs_of(application, back, hard=1, sure=sure)
     training = [*_pairs_of(application, [*said, *written], hard=1, sure=sure), *more]
-    unheld = [json.loads(line)["question"] for line in UNHELD.read_text(encoding="utf-8").splitlines()[::2]]
-    training += asked_pairs.unheld_pairs(unheld, _search(application), hard=2)
+    lines = UNHELD.read_text(encoding="utf-8").splitlines()[::2]
+    unheld = asked_pairs.without_test([Asked(json.loads(line)["question"], "", "") for line in lines], measured)
+    training += asked_pairs.unheld_pairs([item.question for item in unheld], _search(application), hard=2)
     public = relevance.capped(pairs.build(options.data, seed=SEED, squad_paragraphs=2200), CAPS, rng)
     training += rng.sample(public, min(OLD_PAIRS, len(public)))
     rng.shuffle(training)

@@ -80,8 +80,6 @@ def build(
     knowledge = settings.knowledge / name
     profile = collection_profile(settings, name)
     profile.glossed("")  # its thousands of words become one pattern now, not while the first visitor waits
-    if profile.generator and settings.llm == "composer":
-        settings = replace(settings, llm=profile.generator)
     _limit_threads(settings)
     embedder = embedder or load_embedder(settings)
     lines.append(f"embedder {embedder.name}: {getattr(embedder, 'reason', 'given by the caller')}")
@@ -125,11 +123,11 @@ def build(
         decomposer, why = load_decomposer(settings)
         lines.append(f"decomposition: {why}")
         gate_weights = load_weights(settings.models / "gate")
-        model = load_language_model(settings)
+        writer, named = _writer(settings, profile)
+        model = load_language_model(replace(settings, llm=writer))
         if model:
             opened.callback(model.close)
-        why = "named by LQR_LLM" if model else "no language model is named, so sentences are quoted"
-        lines.append(f"writer {model.name if model else 'composer'}: {why}")
+        lines.append(f"writer {model.name if model else 'composer'}: {named}")
         pipeline = Pipeline(
             settings=settings,
             store=store,
@@ -208,6 +206,15 @@ def asked_source(settings: Settings, name: str, store: Store) -> AskedOf | None:
         return None
     questions = read_asked(path)
     return lambda passages: asked_of(questions, passages, {info.id: info.source for info in store.documents()})
+
+
+def _writer(settings: Settings, profile: Profile) -> tuple[str, str]:
+    """Who writes, as ``LQR_LLM`` would name it, and who said so: the operator goes before a collection, perhaps a stranger's."""
+    if settings.llm:
+        return settings.llm, "named by LQR_LLM"
+    if profile.generator:
+        return profile.generator, "named by the collection's profile"
+    return "composer", "no language model is named, so sentences are quoted"
 
 
 def _relevance(settings: Settings, retriever: Retriever) -> tuple[RelevanceModel, str]:

@@ -39,7 +39,8 @@ class Settings:
     knowledge: Path = ROOT / "knowledge"  # knowledge/<collection> is indexed on the first start
     models: Path = ROOT / "models"  # fine-tuned classifiers that ship with the project
 
-    llm: str = "composer"  # composer | fake | smollm2 | PATH.gguf | Hub id | http(s)://host/v1#model
+    # composer | fake | smollm2 | PATH.gguf | Hub id | http(s)://host/v1#model; nobody: whom the profile names, else composer
+    llm: str = ""
     llm_slots: int = 2  # parallel answers of the in-process model
     llm_context: int = 2048  # tokens, prompt and answer together
     llm_prompt_tokens: int = 400  # a CPU reads about 150 tokens a second before the first word; raise it on a GPU
@@ -49,7 +50,7 @@ class Settings:
 
     embedder: str = "embedder"
     embedder_revision: str = "main"
-    threads: int = 0  # torch threads; 0 = as many as physical cores
+    threads: int = 0  # of torch and of llama.cpp; 0 = as many as each takes by itself
 
     top_k: int = 5  # passages the writer sees
     candidates: int = 20  # hits each retriever returns before fusion
@@ -140,13 +141,16 @@ class Settings:
         if self.profile == "gpu" and not _cuda_available():
             raise SettingsError("LQR_PROFILE is 'gpu', but no CUDA device was found; set cpu or auto, or install torch for CUDA")
         if self.profile != "auto":
-            return replace(self, reasons=(f"profile {self.profile}: set by LQR_PROFILE",))
+            what = f"; {_SERVER}" if self.profile == "server" else ""
+            return replace(self, reasons=(f"profile {self.profile}: set by LQR_PROFILE{what}",))
         if self.llm.startswith(("http://", "https://")):
-            return replace(self, profile="server", reasons=("profile server: LQR_LLM is an address",))
+            return replace(self, profile="server", reasons=(f"profile server: LQR_LLM is an address; {_SERVER}",))
         if _cuda_available():
             return replace(self, profile="gpu", reasons=("profile gpu: CUDA device found",))
         return replace(self, profile="cpu", reasons=("profile cpu: no CUDA device found",))
 
+
+_SERVER = "the models here stay on the CPU, as the writer is elsewhere"
 
 # Read where it is used and never stored: a Settings object is logged and written into result files.
 _SECRETS = frozenset({"LQR_LLM_KEY", "LQR_AUTH", "LQR_GRAPH_USER", "LQR_GRAPH_KEY"})

@@ -136,3 +136,17 @@ def holds(text: str, snippet: str) -> bool:
     """
     cells = [cell for cell in map(str.strip, plain(snippet).split("|")) if cell]
     return bool(cells) and all(cell in text for cell in cells)
+
+
+# English question words, for whoever tells how a question is built.
+AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|may|might|has|have)"
+WH = r"(?:what|whats|which|who|whom|whose|where|when|why|how)"
+# Where a question begins: at the start, after a mark, after a conjunction; "at what age", "in a drought what ..." count too.
+# A hyphen inside a word ("know-how") is no mark.
+QUESTION_BEGINS = re.compile(
+    rf"(?P<joint>^|[.?!:;,&–]\s*|\s-\s|\b(?:and|but|also|then)\s+)(?:(?:and|then|also|but|so)\s+)*"
+    rf"(?P<question>(?:(?:at|for|in|by|with|from|after|before|above|below|on|to|of|under)\s+(?:(?:an?|the|my)\s+[\w-]+,?\s+)?)?{WH}\b"
+    rf"|(?:do|does|did|can|could|should|must|will|would|may)\s+(?!be\b|not\b|have\b)[\w'’-]+"
+    rf"|(?:is|are|was|were|has|have)\s+(?:i|we|you|it|they|she|he|the|my|this|that|there|these|an?)\b)",
+    re.IGNORECASE,
+)

@@ -95,12 +95,14 @@ class Passage:
 class Asked:
     """A question that people ask, written for a collection, and where its answer stands.
 
-    ``document`` is the source without its suffix; ``snippet`` a piece of the sentence, list item or table row that answers.
+    ``document`` is the source without its suffix; ``snippet`` a piece of the sentence, list item or table row that answers;
+    ``means`` a follow-up written out, empty where the question says all.
     """
 
     question: str
     document: str
     snippet: str
+    means: str = ""
 
 
 @dataclass(frozen=True, slots=True)

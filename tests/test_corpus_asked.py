@@ -47,6 +47,12 @@ def test_lines_are_read_with_and_without_suffix(tmp_path: Path) -> None:
     assert read_asked(file) == [Asked("q", "a/b", "c"), Asked("r", "a/b", "c")]
 
 
+def test_a_question_may_hold_a_line_separator(tmp_path: Path) -> None:
+    file = tmp_path / "asked.jsonl"
+    file.write_text('{"question": "wet\u2028lick?", "document": "a", "contains": "c"}\r\n', encoding="utf-8")
+    assert read_asked(file) == [Asked("wet\u2028lick?", "a", "c")]
+
+
 def test_a_bad_line_is_named(tmp_path: Path) -> None:
     file = tmp_path / "asked.jsonl"
     file.write_text('{"question": "a", "document": "b", "contains": "c"}\n{"question": "a"}\n')

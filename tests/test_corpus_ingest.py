@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lqr.corpus import ingest as ingest_module
-from lqr.corpus.ingest import IngestProgress, ingest
+from lqr.corpus.ingest import IngestProgress, ingest, taken_from
 from lqr.corpus.store import Store
 from lqr.errors import ReadError
 from lqr.types import Document
@@ -157,6 +157,27 @@ def test_same_file_twice_is_named_and_survives_its_twin(store: Store, folder: Pa
     assert sources(store) == ["b.md"]
 
 
+def test_a_file_with_a_duplicate_record_is_pruned(store: Store, folder: Path) -> None:
+    shared = '{"id": "s", "text": "Shared."}'
+    (folder / "a.jsonl").write_text(shared)
+    (folder / "b.jsonl").write_text(f'{shared}\n{{"id": "t", "text": "Secret text about goats."}}')
+    assert ingest([folder], store).duplicates == (("b.jsonl#s", "a.jsonl#s"),)
+    assert taken_from(store, folder) == {"s", "t"}
+    (folder / "b.jsonl").unlink()
+    assert ingest([folder], store, prune=True).removed == 1
+    assert all_text(store) == "Shared."
+
+
+def test_what_is_left_of_a_file_is_pruned_after_one_of_its_records_was_deleted(store: Store, folder: Path) -> None:
+    path = folder / "a.jsonl"
+    path.write_text('{"id": "s", "text": "One."}\n{"id": "t", "text": "Two."}')
+    ingest([folder], store)
+    store.delete("s")
+    path.unlink()
+    assert ingest([folder], store, prune=True).removed == 1
+    assert all_text(store) == ""
+
+
 def test_delete_then_ingest_again(store: Store, folder: Path) -> None:
     write(folder, a="A fact.")
     ingest([folder], store)
@@ -182,6 +203,48 @@ def test_two_folders_with_equal_names_and_overlap(store: Store, tmp_path: Path) 
     report = ingest([one, two, one / "x.md"], store)
     assert report.added == 2
     assert sources(store) == ["x (2).md", "x.md"]
+
+
+def test_a_second_folder_leaves_the_documents_of_the_first(store: Store, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    write(one, notes="One.", other="Other.")
+    write(two, notes="Two.")
+    for path in (one, two):
+        assert ingest([path], store).replaced == 0
+    assert sources(store) == ["notes (2).md", "notes.md", "other.md"]
+    for path in (one, two, two / "notes.md"):  # each finds its own again
+        report = ingest([path], store)
+        assert (report.added, report.replaced, report.duplicates) == (0, 0, ())
+    write(two, notes="Two, and more.")
+    assert ingest([two], store).replaced == 1
+    assert all_text(store) == "Two, and more. One. Other."
+    (two / "notes.md").unlink()
+    assert ingest([two], store, prune=True).removed == 1
+    assert all_text(store) == "One. Other."
+
+
+def test_files_given_by_themselves_are_told_apart_by_their_folders(store: Store, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    write(one, report="One.")
+    write(two, report="Two.")
+    for path in (one, two):
+        ingest([path / "report.md"], store)
+    assert all_text(store) == "Two. One."
+    write(one, report="One, and more.")
+    assert ingest([one / "report.md"], store).replaced == 1
+    assert all_text(store) == "Two. One, and more."
+
+
+def test_a_folder_that_was_moved_is_still_the_same(store: Store, folder: Path, tmp_path: Path) -> None:
+    write(folder, a="One.", b="Two.", c="Three.")
+    ingest([folder], store)
+    moved = folder.rename(tmp_path / "elsewhere")
+    write(moved, c="Three, and more.")
+    report = ingest([moved], store, prune=True)
+    assert (report.unchanged, report.replaced, report.added, report.duplicates) == (2, 1, 0, ())
+    assert sources(store) == ["a.md", "b.md", "c.md"]
+    (moved / "a.md").unlink()
+    assert ingest([moved], store, prune=True).removed == 1
 
 
 def test_missing_path(store: Store, tmp_path: Path) -> None:

@@ -321,6 +321,23 @@ def test_pdf_right_to_left_is_in_logical_order() -> None:
     assert document.text == logical
 
 
+def test_two_pdf_files_are_read_page_by_page_in_turns() -> None:
+    finished: list[str] = []
+    began = threading.Event()
+
+    def read_it(name: str, count: int) -> None:
+        data = make_pdf([[(72, 700, 11, b"Page %d of %s." % (n, name.encode()))] for n in range(count)])
+        read_bytes(data, source=name, limits=ReadLimits(), progress=lambda done, total: began.set())
+        finished.append(name)
+
+    long = threading.Thread(target=read_it, args=("long.pdf", 400))
+    long.start()
+    began.wait(30)
+    read_it("short.pdf", 2)
+    long.join()
+    assert finished == ["short.pdf", "long.pdf"]
+
+
 def test_pdf_500_pages_and_page_limit() -> None:
     data = make_pdf([[(72, 700, 11, b"Unique sentence number %d about sheep." % n)] for n in range(500)])
     assert len(read_one(data, "a.pdf").blocks) == 500

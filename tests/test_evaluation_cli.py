@@ -65,7 +65,7 @@ def test_the_measurement_is_chosen_by_what_is_named(
 def test_every_option_arrives(tmp_path: Path, ran: list[tuple[str, Options]], capsys: pytest.CaptureFixture[str]) -> None:
     text = (
         "--split train --questions q.jsonl --corpus c.jsonl --strategy oracle --generator smollm2 --retriever graph --k 4 "
-        "--limit 9 --seed 5 --no-relevance --no-decomposition --no-dense --without-titles --fresh"
+        "--limit 9 --seed 5 --no-relevance --no-decomposition --no-comparison --no-dense --without-titles --fresh"
     )
     out = tmp_path / "o.json"
     assert main(["evaluate", *text.split(), "--out", str(out), "retrieval"]) == 0
@@ -73,7 +73,8 @@ def test_every_option_arrives(tmp_path: Path, ran: list[tuple[str, Options]], ca
     assert (options.kind, options.out, options.split, options.questions) == ("retrieval", out, "train", Path("q.jsonl"))
     assert (options.strategy, options.generator, options.retriever) == ("oracle", "smollm2", "graph")
     assert (options.k, options.limit, options.seed) == (4, 9, 5)
-    assert (options.relevance, options.decomposition, options.dense, options.graph) == (False, False, False, True)
+    assert (options.relevance, options.decomposition, options.comparison, options.dense) == (False, False, False, False)
+    assert options.graph
     assert (options.titles, options.fresh, options.pooled) == (False, True, False)
     shown = capsys.readouterr().out
     assert "f1                       0.5123  (0.4 to 0.6)" in shown

@@ -125,6 +125,15 @@ def test_the_verdict_on_dates(said: tuple[str, str], earliest: str, latest: str)
         (("Tell us of Peru", "Peruvian"), "yes"),
         (("told us nothing", "US"), "no"),  # a pronoun
         (("Swiss", "Austrian"), "no"),
+        (("Austria", "Australian"), "no"),
+        (("North Korea", "South Korean"), "no"),
+        (("Niger", "Nigeria"), "no"),
+        (("Slovakia", "a Slovene village"), "no"),
+        (("Irish", "Ireland"), "yes"),
+        (("Dutch", "the Netherlands"), "yes"),
+        (("a French painter", "France"), "yes"),
+        (("Northern Ireland", "British"), "yes"),
+        (("Ruritania", "the Kingdom of Ruritania"), "yes"),  # in no table
         (("the Republic of Korea", "the Republic of Malta"), "no"),
         (("", "Swiss"), ""),
     ],

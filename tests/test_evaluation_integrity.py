@@ -281,6 +281,9 @@ def test_training_files_are_found_and_read(tmp_path: Path, rows: Rows) -> None:
         file.write(json.dumps({"title": "T", "questions": [{"question": "When?"}, {"question": "Where?"}]}) + "\n")
     found = read_training(training_files(tmp_path, [run_of(rows)]))
     assert [asked.question for asked in found] == ["Who?", "When?", "Where?"]
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"turns": [{"say": "Orf?", "means": "Orf?"}, {"say": "why", "means": "Why is it orf?"}]}) + "\n")
+    assert [asked.question for asked in read_training([talk])] == ["Orf?", "Why is it orf?", "why"]
     with pytest.raises(ReadError, match="not a folder"):
         training_files(tmp_path / "none", [])
     (tmp_path / "empty.jsonl").write_text('{"text": "x"}\n')

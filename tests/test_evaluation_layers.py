@@ -137,6 +137,14 @@ def test_each_side_of_a_comparison_is_asked_and_the_dates_decide(application: An
     assert {"person-0", "person-2"} <= {passage.id for passage in outcome.read} <= set(outcome.retrieved)
 
 
+def test_without_the_comparison_the_question_is_read_as_any_other(application: Any) -> None:
+    table = {"Anna": Generated("1950", passage_id="person-0"), "Carla": Generated("May 1948", passage_id="person-2")}
+    outcome, generator = run(application, COMPARED, COMPLEX, table, comparison=False)
+    assert COMPARED in [question for question, _ in generator.asked]
+    assert outcome.answer is not None
+    assert outcome.answer.text != "Carla Cott"
+
+
 def test_without_a_date_the_question_is_read_as_any_other(application: Any) -> None:
     outcome, generator = run(
         application, COMPARED, COMPLEX, {"first": Generated("Anna Abt", score=1.0), "Anna": Generated("no date")}

@@ -12,6 +12,7 @@ import pytest
 from lqr.corpus.profile import NotHeld, Profile
 from lqr.errors import WeightsError
 from lqr.grounding.refusal import FEATURES, Gate, beside, load_weights, out_of_scope
+from lqr.retrieval.tokenizer import tokenize
 from lqr.text import words
 from lqr.types import Hit, Passage
 
@@ -67,6 +68,25 @@ def test_a_wish_that_no_document_can_meet_is_refused_in_the_askers_language(gate
     assert gate.judge("What is the price of salt?", hits, 0.9, language="zh").detail == "没有价格。"
     met = gate.judge("What is the price of salt?", hits, 0.9, answer="The price of salt was 2 yuan in 2020.")
     assert met.why != "not_held"
+
+
+def test_an_answer_must_meet_the_very_wish(gate: Gate) -> None:
+    wishes = (NotHeld(("price now",), (), {"en": "Not today's."}), NotHeld(("price",), (), {"en": "No prices."}))
+    dated = Gate(Profile(not_held=wishes), rarity, words)
+    hits = [hit("The price of salt was 2 yuan in 2020.")]
+    verdict = dated.judge("What is the salt price now?", hits, 0.99, answer="The price of salt was 2 yuan in 2020.")
+    assert (verdict.why, verdict.detail) == ("not_held", "Not today's.")
+    assert dated.judge("What was the price of salt?", hits, 0.99, answer="The price of salt was 2 yuan.").answerable
+    assert dated.judge("What was the price of salt?", hits, 0.99, answer="The salt price now is 2 yuan.").answerable
+
+
+def test_both_parts_of_a_hyphened_word_are_looked_for() -> None:
+    gate = Gate(Profile(), lambda stem: 0.8, tokenize)
+    hits = [hit("Urea of slow release is safe for ewes.")]
+    joined, apart = (gate.features(f"Is {word} urea safe for ewes?", hits, 0.9) for word in ("slow-release", "slow release"))
+    assert joined == apart
+    assert joined["coverage"] == pytest.approx(1)
+    assert joined["missing_rare"] == 0
 
 
 def test_the_logistic_is_the_plain_one() -> None:

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,15 @@ def test_there_and_back_with_its_index(hub_server: HubServer, settings: Settings
         retriever = Retriever.open(store, embedder, other, target)
         assert embedder.encoded == 0  # the index that came along is the valid one
         assert "zinc" in retriever.search("zinc sulphate footbath", 1)[0].passage.text
+
+
+@pytest.mark.parametrize("name", ["a#b", "100%41", "what?mode=rw"])
+def test_a_folder_may_have_any_name(hub_server: HubServer, settings: Settings, tmp_path: Path, name: str) -> None:
+    odd = replace(settings, home=tmp_path / name / "home")
+    pushed = push_collection(make_collection(odd, tmp_path / "source"), "me/farm")
+    elsewhere = tmp_path / name / "elsewhere" / "farm"
+    assert pull_collection("me/farm", elsewhere).revision == pushed.revision
+    assert {path.name for path in tmp_path.iterdir()} == {name, "source"}  # nothing was made beside it
 
 
 def test_only_what_changed_goes_up_again(hub_server: HubServer, settings: Settings, tmp_path: Path) -> None:

@@ -49,11 +49,11 @@ def test_keys_are_taken_out_and_records_are_bounded(tmp_path: Path) -> None:
     assert len(lines(tmp_path)) == 1
 
 
-def test_a_full_disk_is_logged_and_nothing_more(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_a_full_disk_did_not_take_is_not_said_to_be_kept(tmp_path: Path) -> None:
     kept = Feedback(tmp_path / "folder", reason="")
     (tmp_path / "folder").rmdir()
-    kept.record({"liked": True})
-    assert "feedback not kept" in caplog.text
+    with pytest.raises(HubError, match="feedback not kept"):
+        kept.record({"liked": True})
 
 
 def test_batches_to_a_data_set(hub_server: HubServer, tmp_path: Path) -> None:

@@ -265,8 +265,16 @@ def test_the_profile_has_what_the_pages_show() -> None:
     for question in profile.examples:
         assert question.endswith("?")
         assert profile.cannot_hold(question) is None
-    for question in ("What is the price of hay?", "羊的价格是多少"):
+    for question in (
+        "What is the price of hay?",
+        "羊的价格是多少",
+        "barley price this year",
+        "what does straw cost now",
+        "is it going to snow",
+    ):
         assert profile.cannot_hold(question)
+    for question in ("What sets the price of a fleece?", "Do clean fleeces fetch more?", "Which months are dry in Gansu?"):
+        assert profile.cannot_hold(question) is None
 
 
 def test_every_name_stands_once_in_its_kind() -> None:

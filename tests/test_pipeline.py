@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -496,8 +497,30 @@ def test_a_failing_model_leaves_the_quoted_answer_and_is_named(pipeline: Pipelin
 
 def test_the_start_up_log_gives_reasons(app: Application) -> None:
     log = "\n".join(app.startup)
-    for part in ("profile cpu", "embedder hashing", "relevance rules", "writer composer", "10 documents"):
-        assert part in log or part == "profile cpu"
+    for part in ("embedder hashing", "relevance rules", "writer composer", "10 documents"):
+        assert part in log, part
+
+
+@pytest.mark.parametrize(
+    ("llm", "generator", "writer"),
+    [
+        ("", "", "composer: no language model is named"),
+        ("", "composer", "composer: named by the collection's profile"),
+        ("composer", "smollm2", "composer: named by LQR_LLM"),
+        ("fake", "smollm2", "fake (canned replies): named by LQR_LLM"),
+    ],
+)
+def test_the_operator_names_the_writer_before_the_collection(
+    knowledge: Path, tmp_path: Path, llm: str, generator: str, writer: str
+) -> None:
+    shutil.copytree(knowledge, tmp_path / "knowledge")
+    if generator:
+        (tmp_path / "knowledge" / "farm" / "collection.toml").write_text(f'generator = "{generator}"\n')
+    settings = replace(settings_for(tmp_path / "knowledge", tmp_path), llm=llm)
+    app = build(settings, embedder=HashingEmbedder(64))
+    app.close()
+    assert next(line for line in app.startup if line.startswith("writer ")).startswith(f"writer {writer}")
+    assert app.settings.llm == llm  # for further collections: who was named, not who writes here
 
 
 def test_a_second_start_takes_nothing_in_and_embeds_nothing(knowledge: Path, tmp_path: Path) -> None:

@@ -31,7 +31,13 @@ def test_the_table_of_settings_is_complete_and_its_defaults_are_true() -> None:
     rows = re.findall(r"^\| `LQR_(\w+)` \| `([^`]+)` \| (.+) \|$", README, re.MULTILINE)
     table = {name.lower(): default for name, default, _ in rows}
     defaults = {f.name: str(getattr(Settings(), f.name)) for f in fields(Settings) if f.name != "reasons"}
-    defaults |= {"home": "~/.local/share/lqr", "knowledge": "knowledge", "models": "models", "libraries": "(none)"}
+    defaults |= {
+        "home": "~/.local/share/lqr",
+        "knowledge": "knowledge",
+        "models": "models",
+        "llm": "(none)",
+        "libraries": "(none)",
+    }
     assert table == defaults
     assert list(table) == list(defaults)  # in the order of settings.py
 

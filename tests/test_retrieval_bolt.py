@@ -7,14 +7,18 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from lqr.corpus.ingest import ingest
+from lqr.corpus.store import Store
 from lqr.errors import RetrievalError
 from lqr.retrieval.bolt import BoltGraph
+from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.graph import PassageGraph
+from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.rule_edges import RuleNames, declared_edges
 from lqr.settings import Settings
 from lqr.types import Document, Passage
@@ -162,6 +166,74 @@ def test_an_address_that_is_not_bolt_or_answers_nothing(tmp_path: Path) -> None:
     pytest.importorskip("neo4j", reason="no driver: pip install 'lqr[graph]'")
     with pytest.raises(RetrievalError, match="LQR_GRAPH"):
         BoltGraph.connect(f"bolt://127.0.0.1:{free_port()}", "x")
+
+
+class Lame:
+    """A server's copy that fails on demand, and holds a passage that is not in the collection."""
+
+    def __init__(self) -> None:
+        self.graph = PassageGraph.build((), lambda _: Document("d", "", "", (), ""))
+        self.down = False
+
+    def publish(self, graph: PassageGraph, passages: Sequence[Passage]) -> bool:
+        self._answer()
+        self.graph = graph
+        return True
+
+    def edges(self, passage_id: str) -> list[tuple[str, float, str]]:
+        self._answer()
+        return [*self.graph.edges(passage_id), ("stranger-0", 0.5, "cites")]
+
+    def expand(
+        self, seeds: Mapping[str, float], hops: int = 2, limit: int = 10, label: Callable[[str], str] = str
+    ) -> list[tuple[str, float, str]]:
+        self._answer()
+        return [("stranger-0", 0.9, label("stranger-0")), *self.graph.expand(seeds, hops, limit, label)]
+
+    def close(self) -> None:
+        self.down = True
+
+    def _answer(self) -> None:
+        if self.down:
+            raise RetrievalError("the graph server nowhere failed")
+
+
+def test_a_lame_server_costs_no_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = tmp_path / "store"
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "one.md").write_text(
+        "# One\n\nSalt is good for sheep.\n\n## Two\n\nSalt is in the lick.\n\n## Three\n\nLicks are dry.\n"
+    )
+    server = Lame()
+    monkeypatch.setattr(BoltGraph, "of_settings", lambda *_: server)
+    with Store.open(store) as opened:
+        ingest([docs], opened)
+        retriever = Retriever.open(opened, HashingEmbedder(64), Settings(profile="cpu"), store)
+        hits = retriever.search("salt for sheep", 1)
+        with_server = retriever.expand(hits)  # the stranger is left out
+        assert with_server
+        assert retriever.company(hits[0].passage.id) == []
+        server.down = True
+        with caplog.at_level("WARNING"):
+            for _ in range(3):
+                assert retriever.expand(hits) == with_server
+        assert [record.message for record in caplog.records if "walked in memory" in record.message] == [
+            "the graph server nowhere failed; the graph is walked in memory until the collection changes or is opened again"
+        ]
+        (docs / "two.md").write_text("# Other\n\nHay is dear.\n")
+        ingest([docs], opened)
+        assert retriever.refresh()  # a server that is down keeps no change from being found
+        assert retriever.search("hay dear", 1)[0].passage.text.startswith("Hay")
+        server.down = False
+        (docs / "three.md").write_text("# Third\n\nStraw is cheap.\n")
+        ingest([docs], opened)
+        retriever.refresh()
+        assert server.graph is retriever._snapshot.graph
+        retriever.close()
+    assert server.down
 
 
 def test_embedded_is_the_default() -> None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from threadpoolctl import ThreadpoolController
 
 from lqr.retrieval.dense import BULK, DenseIndex, QueryCache, SentenceEmbedder
 from lqr.retrieval.fake import HashingEmbedder
+from lqr.turns import Turns
 
 
 def test_search_equals_sorting_all_products() -> None:
@@ -87,3 +91,36 @@ def test_minilm_from_threads(embedder: SentenceEmbedder) -> None:
     assert len(results) == 4
     for result in results:
         np.testing.assert_allclose(result, expected, atol=1e-5)
+
+
+class SlowModel:
+    """Stands for the network: a text's vector is told by its first number."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.began = threading.Event()
+
+    def encode(self, texts: list[str], **options: Any) -> Any:
+        self.batches.append(len(texts))
+        self.began.set()
+        time.sleep(0.03)
+        return torch.tensor([[float(text.split()[0]), 1.0] for text in texts])
+
+
+def test_a_question_does_not_wait_for_a_whole_upload() -> None:
+    embedder = SentenceEmbedder.__new__(SentenceEmbedder)  # all but the weights
+    model = SlowModel()
+    embedder._model, embedder.dimension, embedder._fast_bfloat16 = model, 2, False  # type: ignore[assignment]
+    embedder._turns, embedder._pools = Turns(), ThreadpoolController()
+    texts = [f"{number} ewes{' again' * (number % 5)}" for number in range(8 * 32)]
+    many: list[Any] = []
+    upload = threading.Thread(target=lambda: many.append(embedder.encode(texts)))
+    upload.start()
+    model.began.wait(10)
+    question = embedder.encode(texts[7:8])
+    upload.join()
+    assert model.batches.count(32) == 8
+    assert model.batches.index(1) <= 3
+    np.testing.assert_allclose(question[0], np.array([7.0, 1.0]) / 50**0.5, atol=1e-6)
+    for number, vector in enumerate(many[0]):  # each stands in the row of its text
+        np.testing.assert_allclose(vector, np.array([number, 1.0]) / (number**2 + 1) ** 0.5, atol=1e-6)

@@ -296,14 +296,24 @@ def test_graph_mode_lends_to_what_a_good_passage_links_to(make: Callable[[], Ret
     assert first.score == first.scores["graph"] >= second.score > second.scores["bm25"] == 0.0  # no word in common
 
 
-def test_vectors(make: Callable[[], Retriever], fake: HashingEmbedder, store: MemoryStore) -> None:
+def test_saturations_times_rarity_are_bm25(make: Callable[[], Retriever]) -> None:
     retriever = make()
-    expected = fake.encode([store.held[name][1].indexed_text for name in ("lime", "copper")])
-    np.testing.assert_allclose(retriever.passage_vectors(["lime-0", "copper-0"]), expected, rtol=1e-6)
-    assert retriever.passage_vectors([]).shape == (0, 256)
-    assert retriever.encode(["x"]).shape == (1, 256)
-    with pytest.raises(RetrievalError, match="orf-0"):
-        retriever.passage_vectors(["orf-0"])
+    terms, ids = tokenize("copper and lime for sheep, copper"), ["lime-0", "gone", "copper-0"]
+    snapshot = retriever._snapshot
+    rarities = [snapshot.bm25.rarity(term) for term in terms]
+    found = np.array(rarities) @ retriever.saturations(terms, ids)
+    scores = snapshot.bm25.scores(terms)
+    assert found == pytest.approx([0.0 if i == "gone" else scores[snapshot.rows[i]] for i in ids])
+    assert found.max() > 0
+    assert [retriever.holders(term) for term in terms] == [int((snapshot.bm25.scores([term]) > 0).sum()) for term in terms]
+
+
+def test_passages_of_a_document_are_in_reading_order(make: Callable[[], Retriever]) -> None:
+    retriever = make()
+    for document in {passage.document_id for passage in retriever._snapshot.passages}:
+        expected = [passage for passage in retriever._snapshot.passages if passage.document_id == document]
+        assert retriever.passages_of(document) == expected
+    assert retriever.passages_of("none") == []
 
 
 def test_progress(store: MemoryStore, fake: HashingEmbedder, tmp_path: Path) -> None:

@@ -124,6 +124,7 @@ def test_a_poisoned_question_and_history_change_no_rule(poisoned: tuple[str, App
         answer = application.pipeline.ask(question, turns)
         sound(answer)
         inert(answer, question)
+    assert "9 g of salt" in answer.text  # the last of them is a question like any other
 
 
 def test_hidden_text_of_the_markdown_is_nowhere(poisoned: tuple[str, Application]) -> None:

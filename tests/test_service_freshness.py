@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from lqr.app import build, collection_folder
 from lqr.corpus.ingest import ingest
 from lqr.corpus.store import Store
 from lqr.errors import StoreError
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.retriever import Retriever
 from lqr.service.freshness import QUIET, Freshness
+from lqr.service.sessions import Sessions
+from lqr.service.watch import WatchedPipeline, watched
 from lqr.settings import Settings
 from lqr.types import Document, Passage
 
@@ -143,3 +146,43 @@ def test_a_failure_is_logged_and_tried_again(tmp_path: Path, caplog: pytest.LogC
     for _ in range(2):
         freshness.check()
     assert caplog.text.count("can't be indexed") == 2
+
+
+def test_each_library_of_a_running_chat_sees_its_own_changes_and_their_names(tmp_path: Path) -> None:
+    """Whole applications: the library of the start, another one, and own documents beside it."""
+    settings = Settings(
+        profile="cpu", home=tmp_path, knowledge=tmp_path / "k", models=tmp_path / "m", collection="farm", libraries="fish"
+    )
+    for name, document in (("farm", "salt"), ("fish", "carp")):
+        with Store.open(collection_folder(settings, name)) as store:
+            store.add(*written(document))
+    served, _ = watched(build(settings, embedder=HashingEmbedder(64)))
+    sessions = Sessions(served)
+    try:
+        mine = sessions.open("session-of-anna")
+        sessions.choose_library("session-of-anna", "fish")
+        mine.add("mill.md", b"# Mill\n\nThe mill grinds oats.\n")
+        fish = sessions.libraries.application("fish")
+        for application in (served, fish, mine.application):
+            application.pipeline.ask("What is told of tench?")
+        for name, document in (("farm", "barley"), ("fish", "tench")):
+            folder = collection_folder(settings, name)
+            with Store.open(folder) as other:
+                other.add(*written(document))
+                other.delete("carp")
+                opened(other, folder)  # as `lqr ingest` does at its end
+        for application, new, old in ((served, "barley", None), (fish, "tench", "carp"), (mine.application, "tench", "carp")):
+            answer = application.pipeline.ask(f"What is told of {new}?")
+            assert f"{new} is told here" in answer.text
+            pipeline = application.pipeline
+            assert isinstance(pipeline, WatchedPipeline)
+            assert pipeline.up_to_date is not None
+            now = pipeline.up_to_date.of(pipeline)
+            assert now.entities(f"a {new} or a carp") == [new]
+            assert now.layered.names(new) == [new]
+            assert pipeline.up_to_date.of(pipeline).entities is now.entities  # made once
+            if old:
+                assert application.retriever.search(old, mode="bm25") == []
+    finally:
+        sessions.close()
+        served.close()

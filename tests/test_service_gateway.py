@@ -96,6 +96,18 @@ def test_questions_are_limited_by_address_and_other_clicks_are_not(tmp_path: Pat
     assert value(seen, "rate") == 5
 
 
+def test_passwords_and_files_are_limited_as_questions_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway, "MAX_BODY", 1000)
+    for path in ("/login", "/login/", "/gradio_api/upload"):
+        web = client(watch(tmp_path, rate_per_minute=60, rate_burst=2))
+        assert [web.post(path, content=b"x").status_code for _ in range(3)] == [200, 200, 429]
+    web = client(watch(tmp_path, rate_per_minute=60, rate_burst=2))
+    assert web.post("/login", content=b"x" * 1001).status_code == 413
+    assert web.post("/anything", content=b"x" * 1001).status_code == 413
+    closed = client(watch(tmp_path, upload_files=0))
+    assert closed.post("/gradio_api/upload", content=b"x").status_code == 403
+
+
 @pytest.mark.parametrize("index", [3, "3", 3.0, "3.0", " +03 "])
 def test_a_question_is_one_however_its_number_is_written(tmp_path: Path, index: Any) -> None:
     web = client(watch(tmp_path, rate_per_minute=60, rate_burst=1))
@@ -214,3 +226,18 @@ def test_the_page_comes_with_headers_and_without_server_paths(page: tuple[TestCl
     assert "content-security-policy" in reply.headers
     assert str(Path(__file__).parent.parent) not in reply.text
     assert http.get("/health").json() == {"status": "ok"}
+
+
+def test_gradio_s_own_login_is_behind_the_door(tmp_path: Path) -> None:
+    blocks = ChatPage(application()).build()
+    blocks.auth = [("ann", "right")]  # as launch(auth=...) does
+    options = launch_options(watch(tmp_path, rate_per_minute=60, rate_burst=3), blocks, QUEUE, {})
+    web = gr.routes.App.create_app(blocks, app_kwargs=options["app_kwargs"])
+    with TestClient(web, client=("127.0.0.1", 1), raise_server_exceptions=False) as http:
+
+        def tried(password: str) -> int:
+            return http.post("/login", data={"username": "ann", "password": password}).status_code
+
+        assert [tried("wrong") for _ in range(2)] == [400, 400]
+        assert tried("right") == 200
+        assert tried("right") == 429

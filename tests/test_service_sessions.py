@@ -18,16 +18,17 @@ from lqr.app import Application, build, collection_folder
 from lqr.corpus.ingest import ingest
 from lqr.corpus.store import Store
 from lqr.errors import LqrError, ReadError, SettingsError, StoreError
-from lqr.retrieval.bm25 import BM25Index
+from lqr.retrieval.bm25 import BM25Index, how_rare
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.index import index_terms
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
 from lqr.service.joined import JoinedRetriever
 from lqr.service.scratch import Scratch
-from lqr.service.sessions import Sessions
+from lqr.service.sessions import DroppedError, Sessions
 from lqr.service.uploads import Collection, QuotaError
 from lqr.settings import Settings
+from lqr.types import Document, Passage
 
 ANNA, BERT = "session-of-anna", "session-of-bert"
 PAGES = {
@@ -82,6 +83,11 @@ def sessions(base: Application, clock: Clock) -> Iterator[Sessions]:
 
 def note(word: str) -> bytes:
     return f"# Note on {word}\n\nThe code of the {word} barn is {word}4711.\n".encode()
+
+
+def written(name: str) -> tuple[Document, list[Passage]]:
+    text = f"{name} is told here."
+    return Document(name, name.title(), text, (), f"{name}.md"), [Passage(f"{name}-0", name, name, (), text, 0, 0, len(text))]
 
 
 def found(application: Application, query: str) -> str:
@@ -245,6 +251,34 @@ def test_time_up_drops_documents_and_files(sessions: Sessions, base: Application
     assert len(list(folder.rglob("store.sqlite3"))) == held - 1
     with pytest.raises(QuotaError, match="session had ended"):
         mine.add("b.md", note("birch"))
+    with pytest.raises(DroppedError, match="60 minutes"):  # the page still shows that own documents answer
+        sessions.application(ANNA, own=True)
+    sessions.open(ANNA)
+    with pytest.raises(DroppedError):
+        sessions.application(ANNA, own=True)  # a collection without a document is none
+    sessions.open(ANNA).add("a.md", note("walnut"))
+    assert sessions.application(ANNA, own=True) is not base
+
+
+def test_the_library_that_the_page_shows_answers_when_the_choice_was_forgotten(base: Application, tmp_path: Path) -> None:
+    settings = replace(base.settings, home=tmp_path / "home", libraries="fish")
+    with Store.open(collection_folder(settings, "fish")) as store:
+        store.add(*written("carp"))
+    clock = Clock()
+    sessions = Sessions(replace(base, settings=settings), clock)
+    try:
+        sessions.choose_library(ANNA, "fish")
+        fish = sessions.application(ANNA)
+        assert fish is not base
+        clock.now += 61 * 60
+        assert sessions.application(ANNA, library="fish") is fish
+        assert sessions.library(ANNA) == "fish"
+        assert sessions.application(BERT, library="fish") is fish  # a page that outlived the program
+        assert sessions.application(BERT, library="farm").settings.collection == "farm"
+        with pytest.raises(KeyError):
+            sessions.application(ANNA, library="trout")
+    finally:
+        sessions.close()
 
 
 def test_the_end_of_a_session_takes_its_documents_along(sessions: Sessions, base: Application) -> None:
@@ -393,7 +427,7 @@ def mine(sessions: Sessions) -> Collection:
 
 
 def test_statistics_are_those_of_one_collection(mine: Collection, base: Application, tmp_path: Path) -> None:
-    """Against one index over all passages. Frequencies of one count as none, so weights may differ by that little."""
+    """Against one index over all passages."""
     retriever = mine.application.retriever
     own, common = mine._retriever._snapshot.passages, base.retriever._snapshot.passages
     everything = BM25Index.build([index_terms(p) for p in (*own, *common)])
@@ -405,7 +439,11 @@ def test_statistics_are_those_of_one_collection(mine: Collection, base: Applicat
         assert [i for i, s in enumerate(quick) if s == 0] == [i for i, s in enumerate(slow) if s == 0]
         assert sorted(range(len(own)), key=lambda i: -quick[i])[0] == sorted(range(len(own)), key=lambda i: -slow[i])[0]
         for a, b in zip(quick, slow, strict=True):
-            assert a == pytest.approx(b, rel=0.6)
+            assert a == pytest.approx(b, rel=0.6)  # the mean length of a passage is that of each collection
+        found = retriever.search(query, 50, mode="bm25")  # those of the library are scored anew as well
+        assert [hit.score for hit in found] == retriever.signals(query, [hit.passage.id for hit in found])[1]
+    for term in tokenize("sheep walnut barn qwertz"):
+        assert retriever.rarity(term) == how_rare(everything.holders(term), everything.size)
     assert retriever.rarity("qwertz") == 1.0
     assert retriever.rarity(tokenize("sheep")[0]) < retriever.rarity(tokenize("walnut")[0])
 
@@ -419,9 +457,16 @@ def test_signals_keep_the_order_of_the_ids(mine: Collection) -> None:
         alone = retriever.signals("salt sheep", [passage_id])
         assert whole[0][place] == pytest.approx(alone[0][0])
         assert whole[2][place] == pytest.approx(alone[2][0])
-    vectors = retriever.passage_vectors(ids)
-    assert vectors.shape[0] == len(ids)
-    assert vectors @ retriever.encode(["salt sheep"])[0] == pytest.approx(whole[0], abs=1e-5)
+
+
+def test_the_walk_begins_with_the_best_of_both(mine: Collection, base: Application) -> None:
+    retriever, own = mine.application.retriever, mine._retriever
+    hits = [replace(own.search("our sheep get salt", 1)[0], score=0.2)]
+    alone = {hit.passage.id: hit.scores["graph"] for hit in own.expand(hits)}
+    assert alone
+    best = replace(base.retriever.search("salt sheep", 1)[0], score=0.8)
+    joined = {hit.passage.id: hit.scores["graph"] for hit in retriever.expand([best, *hits])}
+    assert {i: joined[i] for i in alone} == pytest.approx({i: weight / 4 for i, weight in alone.items()})
 
 
 def test_fusion_keeps_each_collection_s_order_and_lets_neither_starve(mine: Collection, base: Application) -> None:

@@ -15,8 +15,8 @@ from ui_fakes import _answer
 
 from lqr.errors import Cancelled, LqrError
 from lqr.pipeline import Pipeline, never
-from lqr.service.freshness import Freshness
 from lqr.service.metrics import Metrics
+from lqr.service.names import P, UpToDate
 from lqr.service.recent import EVERY
 from lqr.service.traces import Traces
 from lqr.service.watch import ClosingError, Watch, WatchedPipeline
@@ -201,16 +201,22 @@ def test_replacing_a_stage_keeps_the_watch(watch: Watch, monkeypatch: pytest.Mon
     assert count(watch, "answered") == 1
 
 
-def test_the_store_is_looked_at_before_each_question(watch: Watch, tmp_path: Path) -> None:
-    class Counting(Freshness):
-        checks = 0
+def test_the_store_is_looked_at_before_each_question(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
 
+    class Counting(UpToDate):
         def __init__(self) -> None: ...
 
-        def check(self) -> None:
-            Counting.checks += 1
+        def of(self, pipeline: P) -> P:
+            looked.append(pipeline)
+            return pipeline
 
-    fresh = Watch(watch.settings, Metrics(), Traces(tmp_path, "off", 1), Counting())
+    def stream(self: Pipeline, question: str, history: object = (), *, cancelled: object, route: str = "auto") -> Iterator[Event]:
+        yield DONE
+
+    monkeypatch.setattr(Pipeline, "stream", stream)
+    stages = {field.name: None for field in dataclasses.fields(Pipeline)}
+    pipeline = WatchedPipeline(**stages, watch=watch, up_to_date=Counting())  # type: ignore[arg-type]
     for _ in range(3):
-        list(fresh.stream(quick, "q", (), never))
-    assert Counting.checks == 3
+        pipeline.ask("q")
+    assert looked == [pipeline] * 3

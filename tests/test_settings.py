@@ -135,7 +135,8 @@ def test_every_number_has_a_range() -> None:
     [
         ({}, True, "gpu", "CUDA device found"),
         ({}, False, "cpu", "no CUDA device"),
-        ({"llm": "https://host/v1#model"}, True, "server", "an address"),
+        ({"llm": "https://host/v1#model"}, True, "server", "an address; the models here stay on the CPU"),
+        ({"profile": "server"}, True, "server", "set by LQR_PROFILE; the models here stay on the CPU"),
         ({"profile": "cpu"}, True, "cpu", "set by LQR_PROFILE"),
         ({"profile": "gpu"}, True, "gpu", "set by LQR_PROFILE"),
         ({"profile": "cpu", "llm": "https://host/v1#model"}, False, "cpu", "set by LQR_PROFILE"),

@@ -39,6 +39,12 @@ def test_near_duplicates_of_the_test_are_left_out() -> None:
     assert without_test(asked, []) == asked
 
 
+def test_a_follow_up_is_left_out_by_what_it_means() -> None:
+    said = Asked("What are the signs of footrot in ewes. how do you treat it", "a", "b", "How is footrot treated in ewes?")
+    assert without_test([said], ["How is footrot treated in ewes?"]) == []
+    assert without_test([said], ["How is orf treated in goats?"]) == [said]
+
+
 def test_units_are_what_the_writer_would_quote() -> None:
     assert texts_of(GOLD) == ["Ewes need 8 g of salt a day.", "Licks must stay dry.", "Loose salt is best."]
     assert texts_of(WRONG[1]) == ["Class: ram; Salt (g): 9"]
@@ -64,6 +70,7 @@ def test_a_later_message_stands_behind_the_question_before_it(tmp_path: Path) ->
         "Salt for ewes. and rams",
         "Salt for rams. why",
     ]
+    assert [asked.means for asked in read_conversations(file)[0]] == [turn["means"] for turn in turns]
     file.write_text('{"turns": [{"say": "x"}]}', encoding="utf-8")
     with pytest.raises(ReadError, match=r"conversations\.jsonl line 1.*means"):
         read_conversations(file)

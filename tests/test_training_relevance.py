@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from pathlib import Path
 
+import pytest
+
+from lqr.training import relevance
 from lqr.training.pairs import Pair
 from lqr.training.relevance import apart, capped
 
@@ -39,3 +43,11 @@ def test_what_is_held_out_shares_no_question_with_what_is_trained_on() -> None:
     assert 30 <= len(held) < 33
     assert not {row.question for row in training} & {row.question for row in held}
     assert {row.label for row in held} == {0.0, 1.0}
+
+
+def test_the_mixture_holds_whole_questions_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relevance.pairs, "build", lambda data, **options: rows("squad", 1500, 1500))
+    training, held = relevance.mixture(tmp_path, ())
+    assert len(training) + len(held) == 3000
+    assert len(held) >= relevance.HELD_OUT
+    assert not {row.question for row in training} & {row.question for row in held}

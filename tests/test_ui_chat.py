@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,10 +16,11 @@ from ui_fakes import ScriptedPipeline, application
 
 from lqr.errors import LqrError
 from lqr.hub.feedback import Feedback
-from lqr.service.sessions import Sessions
+from lqr.service.sessions import DroppedError, Sessions
 from lqr.ui import chat, theme
 from lqr.ui.chat import ChatPage
-from lqr.ui.session import Session
+from lqr.ui.exchange import Conversation, Exchange
+from lqr.ui.session import Live, Session
 from lqr.ui.texts import EN
 
 REQUEST: Any = SimpleNamespace(headers={"accept-language": "en"})
@@ -148,6 +150,26 @@ def test_a_question_taken_back_in_the_queue_is_never_asked(page: ChatPage) -> No
     assert ask(page, "next", saved, session, name="c")
 
 
+def test_a_stop_that_meets_the_beginning_of_its_answer_stops_it() -> None:
+    session = Session()
+    stopped: list[Live | None] = []
+    stopping = threading.Thread(target=lambda: stopped.append(session.stop("a")))
+
+    class Slow(list[str]):
+        def __contains__(self, name: object) -> bool:
+            stopping.start()
+            stopping.join(0.3)  # the stop has all the time it needs, between the look and what follows from it
+            return super().__contains__(name)
+
+    session.withdrawn = Slow()
+    live = Live(Conversation(), Exchange("q"))
+    began = session.begin("a", live)
+    stopping.join(5)
+    assert began
+    assert stopped == [live]
+    assert live.cancelled.is_set()
+
+
 def test_stop_reaches_no_other_session(page: ChatPage) -> None:
     one, two = Session(), Session()
     running = begin(page, "slow", one)
@@ -255,11 +277,40 @@ def test_what_the_page_opened_is_closed_with_it_and_where_feedback_goes_is_logge
 
 def test_a_visitor_is_answered_by_their_own_application() -> None:
     common, own = application(ScriptedPipeline(pause=0)), application(ScriptedPipeline(pause=0))
-    page = ChatPage(common, application_of=lambda request: own)
+    page = ChatPage(common, application_of=lambda request, shown: own)
     page.build()
     ask(page, "first")
     assert len(own.pipeline.asked) == 1
     assert common.pipeline.asked == []
+
+
+def test_what_the_page_shows_as_chosen_answers_or_nothing_does() -> None:
+    common = application(ScriptedPipeline(pause=0))
+    seen: list[Any] = []
+
+    def application_of(request: Any, shown: Any) -> Any:
+        seen.append(shown)
+        if shown.get("scope") == "own":
+            raise DroppedError(60)
+        if shown.get("library") == "gone":
+            raise KeyError("gone")
+        return common
+
+    page = ChatPage(common, application_of=application_of)
+    page.build()
+    own = ask(page, "first", shown={"scope": "own", "library": ""})[-1][page.saved]["exchanges"][0]
+    assert own["error"] == EN.own_gone.format(minutes=60)
+    assert own["answer"] is None
+    assert ask(page, "first", shown={"library": "gone"})[-1][page.saved]["exchanges"][0]["error"] == EN.library_unopened
+    assert common.pipeline.asked == []
+    for nothing in (None, [], "own"):
+        assert ask(page, "first", shown=nothing)[-1][page.saved]["exchanges"][0]["answer"]
+    assert seen[2:] == [{}] * 3
+
+
+def test_files_that_were_sent_and_never_added_are_deleted_in_time(page: ChatPage) -> None:
+    blocks: gr.Blocks = page.blocks  # type: ignore[attr-defined]
+    assert blocks.delete_cache == (chat.SWEEP, 60 * page.app.settings.upload_minutes)
 
 
 def test_queue_and_slots_come_from_the_settings(page: ChatPage) -> None:

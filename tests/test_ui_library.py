@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,11 +19,12 @@ from lqr.app import Application, build
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.graph import _KINDS
 from lqr.retrieval.rule_edges import DECLARED, USES
-from lqr.service.sessions import Sessions
+from lqr.service.sessions import DroppedError, Sessions
 from lqr.service.uploads import Upload
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 from lqr.ui.library import Library, _table, size
+from lqr.ui.markup import escape
 from lqr.ui.models_tab import ModelsTab, markdown, tables
 from lqr.ui.reasons import reached
 from lqr.ui.search_tab import SearchTab, columns
@@ -161,13 +163,14 @@ def test_the_check_for_harmless_markup_can_fail() -> None:
 
 
 def test_search_shows_what_each_way_finds(base: Application) -> None:
-    html = SearchTab(lambda request: base).search("salt for a sheep", request())
+    tab = SearchTab(lambda request, shown: base)
+    html = tab.search("salt for a sheep", {}, request())
     assert re.findall(r"<h3>([^<]+)</h3>", html) == [EN.search_bm25, EN.search_dense, EN.search_hybrid, EN.search_graph]
     bm25 = base.retriever.search("salt for a sheep", mode="bm25")[0].scores["bm25"]
     assert EN.score.format(score=f"{bm25:.2f}") in html
     assert html.count("about 9 g of salt") >= 3
-    assert SearchTab(lambda request: base).search("  ", request()) == ""
-    assert EN.search_none in SearchTab(lambda request: base).search("?!", request())
+    assert tab.search("  ", {}, request()) == ""
+    assert EN.search_none in tab.search("?!", None, request())
 
 
 @pytest.mark.parametrize(
@@ -218,12 +221,13 @@ def test_scores_and_ways_in_a_list_are_named_in_plain_words(base: Application) -
 
 
 def test_a_search_that_fails_shows_no_trace() -> None:
-    def broken(request: Any) -> Application:
-        raise RuntimeError("/srv/secret/path")
+    def broken(request: Any, shown: Any) -> Application:
+        raise DroppedError(60) if shown else RuntimeError("/srv/secret/path")
 
-    html = SearchTab(broken).search("salt", request())
+    html = SearchTab(broken).search("salt", {}, request())
     assert "secret" not in html
     assert "report number" in html
+    assert escape(EN.own_gone.format(minutes=60)) in SearchTab(broken).search("salt", {"scope": "own"}, request())
 
 
 def test_models_are_shown_with_their_figures(tmp_path: Path) -> None:
@@ -252,3 +256,47 @@ def test_models_are_shown_with_their_figures(tmp_path: Path) -> None:
 
 def test_sizes() -> None:
     assert [size(n) for n in (0, 900, 2048, 3 * 2**20)] == ["1 kB", "1 kB", "2 kB", "3.0 MB"]
+
+
+def copies(tmp_path: Path, *names: str) -> list[str]:
+    for name in names:
+        (tmp_path / name).write_text(f"# {name}\n\nText of {name}.\n")
+    return [str(tmp_path / name) for name in names]
+
+
+def test_a_page_closed_in_the_middle_of_an_upload_leaves_no_copy_and_no_collection(library: Library, tmp_path: Path) -> None:
+    adding = library.add(copies(tmp_path, "a.md", "b.md", "c.md"), request())
+    next(adding)
+    adding.close()  # what Gradio does when the page is gone
+    assert list(tmp_path.iterdir()) == []
+    adding = library.add(copies(tmp_path, "a.md", "b.md"), request())
+    while "a.md</td>" not in next(adding)[1]:
+        pass
+    library.end(request())  # and what happens when it lets the upload run on
+    *_, (_, panel) = adding
+    assert re.findall(r'data-state="(\w+)"', panel) == ["ready", "failed"]
+    assert len(library.sessions) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_address_cannot_take_all_places(base: Application, tmp_path: Path) -> None:
+    settings = replace(base.settings, upload_sessions=10, trusted_proxies=1)
+    sessions = Sessions(replace(base, settings=settings))
+    library = Library(replace(base, settings=settings), sessions)
+
+    def added(number: int, forwarded: str) -> str:
+        asking = request(f"session-number-{number}")
+        asking.headers["X-Forwarded-For"] = forwarded
+        asking.client = SimpleNamespace(host="10.0.0.1")
+        *_, (_, panel) = library.add(copies(tmp_path, "a.md"), asking)
+        return str(panel)
+
+    try:
+        for number in range(2):
+            assert 'data-state="ready"' in added(number, "9.9.9.9, 1.1.1.1")
+        assert "2 pages of your address" in added(2, "8.8.8.8, 1.1.1.1")  # what the client wrote itself is not believed
+        assert 'data-state="ready"' in added(3, "2.2.2.2")
+        sessions.drop("session-number-0")
+        assert 'data-state="ready"' in added(4, "1.1.1.1")
+    finally:
+        sessions.close()

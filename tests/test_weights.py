@@ -80,6 +80,25 @@ def test_explicit_path_never_falls_through(settings: Settings, package: Path) ->
         find_weights("./" + MINILM, settings=settings)
 
 
+def test_a_folder_in_the_working_directory_is_used_by_its_path_only(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = write_model(settings.models / "embedder")
+    (tmp_path / "embedder").mkdir()
+    local = write_model(tmp_path / "runs" / "mine", b"\1" * 8)
+    cached = write_model(tmp_path / "cached", b"\2" * 8)
+    monkeypatch.chdir(tmp_path)
+    assert find_weights("embedder", settings=settings).path == shipped
+    with pytest.raises(WeightsError, match=r"holds no config\.json"):
+        find_weights("./embedder", settings=settings)
+    assert find_weights("./runs/mine", settings=settings).path.resolve() == local
+    calls = fake_hub(monkeypatch, cache=cached, hub=None)
+    assert find_weights("runs/mine", settings=settings).path == cached  # it reads as a Hub id, and is one
+    assert [call["repo"] for call in calls] == ["runs/mine"]
+    (tmp_path / "small.gguf").write_bytes(b"GGUF")
+    assert find_weights("small.gguf", settings=settings, kind="gguf").path.resolve() == tmp_path / "small.gguf"
+
+
 def test_models_folder_before_the_wheel(settings: Settings, package: Path) -> None:
     folder = write_model(settings.models / MINILM)
     found = find_weights(MINILM, settings=settings)

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from lqr.errors import WeightsError
 from lqr.settings import Settings
-from lqr.text import content_words, words
+from lqr.text import AUX, QUESTION_BEGINS, WH, content_words, words
 from lqr.types import Route, RouteLabel
 
 
@@ -33,8 +33,6 @@ class ComplexityModel(Protocol):
         """The same model for a collection whose names ``entities`` finds; nothing is loaded anew."""
 
 
-_AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|may|has|have)"
-_WH = r"(?:what|whats|which|who|whose|where|when|why|how)"
 # Two things set against one another. "than", "same" and "both" say so only when two things are named (see features()).
 _COMPARISON = re.compile(
     r"\bdifferen(?:t|ce|ces)\b|\bversus\b|\bvs\b|\bcompare[ds]?\b|\brather than\b|\b(?:which|who|what)\b.*\bor\b|"
@@ -54,14 +52,6 @@ _RELATIVE = re.compile(
     r".*\b(?:of|that|which|in)\b",
     re.IGNORECASE,
 )
-# Where questions begin; two of them are two retrievals when the second asks for something of its own.
-_BEGINS = re.compile(
-    rf"(?:^|[.?!:;,&–-]\s*|\s-\s|\b(?:and|but|also|then)\s+)(?:(?:and|then|also|but|so)\s+)*"
-    rf"(?P<question>(?:(?:at|for|in|by|with|from|after|before|above|below|on|to|of|under)\s+(?:(?:an?|the|my)\s+[\w-]+,?\s+)?)?{_WH}\b"
-    rf"|(?:do|does|did|can|could|should|must|will|would|may)\s+(?!be\b|not\b|have\b)[\w'’-]+"
-    rf"|(?:is|are|was|were|has|have)\s+(?:i|we|you|it|they|she|he|the|my|this|that|there|these|an?)\b)",
-    re.IGNORECASE,
-)
 _ASPECTS = frozenset("soon often long much many fast done know year day days time happen happens follow cost costs kg".split())
 _NESTED_OF = re.compile(
     r"^(?:what|which|who|where|when|how)\b.*\b(?:of|in|for)\s+the\s+[\w-]+(?:\s+[\w-]+)?\s+(?:of|that|in|where|who|which)\s+",
@@ -72,7 +62,7 @@ _POSSESSIVE_CHAIN = re.compile(
 )
 _CONDITION = re.compile(r"\b(?:if|after|before|when|while|during|without|at|above|below|under|over|by)\b", re.IGNORECASE)
 # "since sheep need more copper than goats, ...": a premise is not part of what is asked.
-_PREMISE = re.compile(rf"^(?:since|because|as)\b[^,]*,\s*(?=(?:{_WH}|{_AUX})\b)", re.IGNORECASE)
+_PREMISE = re.compile(rf"^(?:since|because|as)\b[^,]*,\s*(?=(?:{WH}|{AUX})\b)", re.IGNORECASE)
 
 # Weights set by hand from the paper's description, in log-odds.
 _BIAS = -2.3
@@ -132,7 +122,7 @@ class RuleComplexity:
 
 def _second_question(question: str, named: Sequence[str]) -> bool:
     """Whether a second question follows that asks for more than "and how soon?"."""
-    starts = [match.start("question") for match in _BEGINS.finditer(question)]
+    starts = [match.start("question") for match in QUESTION_BEGINS.finditer(question)]
     if len(starts) < 2:
         return False
     first, second = question[: starts[1]].lower(), question[starts[1] :].lower()

@@ -70,6 +70,7 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
     how.add_argument("--no-relevance", action="store_true", help="without the relevance classifier, in the order of retrieval")
     how.add_argument("--no-graph", action="store_true", help="without the passage graph")
     how.add_argument("--no-decomposition", action="store_true", help="two steps, but the whole question in both")
+    how.add_argument("--no-comparison", action="store_true", help="dates and countries are read, not compared by rule")
     how.add_argument("--no-dense", action="store_true", help="without vectors")
     how.add_argument("--fresh", action="store_true", help="forget the rows of a run that was broken off")
     parser.set_defaults(command=_evaluate)

@@ -46,6 +46,10 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=13, metavar="N", help="of data, order and weights (default: 13)")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="of torch; 0 lets it choose (default: 0)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in --out")
+    group = parser.add_argument_group("support only")
+    group.add_argument(
+        "--reader", action="store_true", default=None, help="train a token reader too; without it, a fit to signals of words"
+    )
     group = parser.add_argument_group("complexity only")
     group.add_argument("--patience", type=int, metavar="N", help="half epochs without a better held-out loss (default: 3)")
     group.add_argument("--adapter", type=int, metavar="RANK", help="train a LoRA adapter instead of every weight (default: 0)")
@@ -64,6 +68,8 @@ def _train(arguments: argparse.Namespace) -> int:
         given = [name for name in _ONLY_COMPLEXITY if getattr(arguments, name) is not None]
         if given:
             raise SettingsError(f"--{given[0].replace('_', '-')} is for complexity only; leave it out for {arguments.kind}")
+    if arguments.reader and arguments.kind != "support":
+        raise SettingsError(f"--reader is for support only; leave it out for {arguments.kind}")
     if not arguments.data.is_dir():
         raise ReadError(f"{arguments.data} is not a folder; --data takes the one that holds the public sets")
     settings = Settings.load(collection=arguments.collection)
@@ -134,10 +140,16 @@ def _reader(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]
 
 
 def _support(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
-    from lqr.training.support import SupportConfig, train_support
+    from lqr.training.support import SupportConfig, fit_words, train_support
 
+    if not arguments.reader:
+        given = [name for name in ("epochs", "batch", "learning_rate") if getattr(arguments, name) is not None]
+        if given or arguments.resume:
+            option = (given or ["resume"])[0].replace("_", "-")
+            raise SettingsError(f"support is a fit to signals of words: leave out --{option}, or train a reader with --reader")
+        return {"support": fit_words(arguments.data, arguments.out, arguments.seed)["logistic"]}
     if arguments.resume or arguments.epochs is not None:
-        raise SettingsError("support is trained by processor time in one run: leave out --resume and --epochs")
+        raise SettingsError("a reader of support is trained by processor time in one run: leave out --resume and --epochs")
     config = SupportConfig(
         base=_base(arguments, settings), out=arguments.out, seed=arguments.seed, **_given(arguments, "batch", "learning_rate")
     )

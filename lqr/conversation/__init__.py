@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lqr.conversation._case import with_condition
 from lqr.conversation._focus import Focus, after_question, with_reply
 from lqr.conversation._leaning import bare_question_word, repeat_action, with_topic
 from lqr.conversation._names import Name, Names, title_patterns, without_overlaps
@@ -125,6 +126,8 @@ class Rewriter:
 
     def _follow_up(self, body: str, focus: Focus, reply: str, changed: bool) -> Rewrite:
         names = self._names
+        if focus.kind != "name" and (done := with_condition(body, focus.question)):
+            return Rewrite("follow_up", *done)
         if changed and (done := fragment(body, focus, names)):
             return Rewrite("topic_change", *done)
         if changed:

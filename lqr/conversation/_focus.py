@@ -10,13 +10,11 @@ import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from lqr.conversation._case import MAX_PHRASE, case_of
 from lqr.conversation._names import Name, Names
-from lqr.conversation._patterns import AUX, COMPARES, COUNTED, GENERIC, PAIR, SENTENCE, VERBS, WH_PHRASE
-from lqr.conversation._words import own_words, shares
+from lqr.conversation._patterns import AUX, BEINGS, COMPARES, COUNTED, GENERIC, PAIR, VERBS
+from lqr.conversation._words import GROUPS, own_words, shares
 from lqr.text import STOPWORDS, content_words
-
-BEINGS = frozenset(["animal", "animals", "breed", "person", "people", "party"])  # kinds that "she" and "they" may be
-MAX_PHRASE = 9  # words of a focus phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,7 @@ class Focus:
     person: bool = False  # the topic has been called he or she
     who: str = ""  # a name that has been called he or she, or asked "who is"; another topic does not change it
     main: str = ""  # the first name that was a topic
+    case: str = ""  # what was told of animals ("my ewe collapsed two weeks before lambing"), while it is talked of
     called: tuple[str, ...] = ()  # names that end in a common noun ("Farnsworth House"), latest last
 
 
@@ -55,6 +54,9 @@ def after_question(question: str, names: Names, old: Focus) -> Focus:
     scope = [n for n in found if n.kind in names.profile.scope or n.kind in names.profile.classes or n.kind == "breed"]
     place = place_of(question, names)
     counted = counted_in(question)
+    case = case_of(question, names)
+    if not case and old.case and (not telling or old.case.lower() in question.lower()):
+        case = old.case
     living = _counted_first([n for n in scope if n.kind in BEINGS or n.kind.endswith("_class")], counted)
     return replace(
         old,
@@ -69,6 +71,7 @@ def after_question(question: str, names: Names, old: Focus) -> Focus:
         counted=counted or (old.counted if shares(topic, old.topic) or not telling else ""),
         matter=_matter(question, found) if telling else old.matter,
         place=place or old.place,
+        case=case,
         who=named if named and _WHO.match(question) else old.who,
         main=old.main or named,
         called=with_called(old.called, found),
@@ -100,7 +103,7 @@ def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
     asked = {k: things for k, things in names.profile.things(topic).items() if k not in BEINGS and k != "region"}
     for k, things in asked.items():  # "qingke in Tibet", answered from a calendar of Tibet: still qingke
         found = [title for title in found if things & names.profile.things(title.text).get(k, set())]
-    if found and not names.titles(focus.question):
+    if found and not focus.case and not names.titles(focus.question):
         topic, kind = found[0].text, found[0].kind
         if found[0].start == 0 and kind == "title":
             topic = topic[:1].lower() + topic[1:]
@@ -131,6 +134,8 @@ def topic_of(question: str, names: Names, found: list[Name]) -> tuple[str, str]:
         return noun_phrase(question), ""
     start, end = best.start, best.end
     for other in found:
+        if other.text.lower() in GROUPS:
+            continue  # "footrot in my flock" is footrot
         if other.start >= end and _JOINS.fullmatch(question[end : other.start]):
             end = other.end
     for other in reversed(found):
@@ -169,11 +174,34 @@ def _widened(text: str, name: Name, names: Names, *, of: bool = True) -> str:
     whole = re.search(r"([\w'’-]+) of (?:a |an |the |my )?$", text[:start]) if of else None
     if whole and whole.group(1).lower() not in STOPWORDS | VERBS | GENERIC and not whole.group(1)[0].isdigit():
         start = whole.start()
+    elif (
+        of
+        and name.kind in names.profile.scope
+        and name.kind != "region"
+        and _ENDS.match(text[name.end :])
+        and (borne := _BORNE.search(text[:start]))
+    ):
+        run: list[str] = []
+        for word in reversed(borne["noun"].split()):
+            if (
+                word.lower() in STOPWORDS | VERBS | GENERIC | {"against"}
+                or word.lower().endswith(("ed", "ing", "ly"))
+                or word[0].isdigit()
+            ):
+                break
+            run.insert(0, word)
+        if run and name.text.lower() in GROUPS:
+            return " ".join(run)
+        start = text.rindex(" ".join(run), 0, start) if run else start
     phrase = text[start : name.end]
     # a capital that only begins the sentence does not belong to the phrase
     if start == 0 and name.kind != "breed" and name.thing[:1].islower():
         phrase = phrase[:1].lower() + phrase[1:]
     return phrase
+
+
+# "ticks on my goats", "couch grass in wheat": what they have
+_BORNE = re.compile(r"(?P<noun>(?:[\w'’-]+\s){1,2})(?:on|in)\s(?:(?:the|my|our|an?)\s)?$", re.IGNORECASE)
 
 
 def _counted_first(found: list[Name], counted: str) -> list[Name]:
@@ -220,25 +248,16 @@ def _matter(question: str, found: list[Name]) -> str:
     for match in re.finditer(r"\b(?:the|a|an|this|some)\s+((?:[\w'’-]+\s*){1,3})", question, re.IGNORECASE):
         run: list[str] = []
         for word in match[1].split():
-            if word.lower() in STOPWORDS | GENERIC | {"made", "given", "kept", "is", "are"} or len(run) == 2:
+            if word.lower() in STOPWORDS | GENERIC | {"made", "given", "kept", "is", "are"} or (len(run) == 2 and word in VERBS):
                 break
             run.append(word)
+        run = run[: 3 if _ENDS.match(question[match.end() :]) else 2]
         if run and not any(match.start(1) <= n.start < match.end(1) for n in found):
             return " ".join(run)
     return ""
 
 
-def story(question: str) -> str:
-    """The telling phrases of a question that tells a case ("cow fresh 3 weeks, eating less"), for an "it" without a name."""
-    clauses = re.split(r"[,.;:!?]\s+", question.strip(" ?!."))
-    kept = [clause for clause in clauses if len(_telling(clause)) >= 2]
-    words_left = 14
-    taken = []
-    for clause in kept:
-        if (words_left := words_left - len(clause.split())) < 0:
-            break
-        taken.append(clause)
-    return ", ".join(taken) if len(taken) > 1 else ""
+_ENDS = re.compile(rf"\W*$|\s*(?:{AUX}|be|for|in|on|of|to|at|with)\b", re.IGNORECASE)  # where a noun phrase is over
 
 
 def counted_in(question: str) -> str:
@@ -287,17 +306,3 @@ def _tail(phrase: str) -> str:
             break
         run.insert(0, word)
     return " ".join(run)
-
-
-def gist(question: str) -> str:
-    """The telling words of a question's last sentence, or of all of it: what a bare "how long?" is asked about."""
-    last = SENTENCE.split(question.strip())[-1]
-    kept = _telling(WH_PHRASE.sub("", last))
-    if len(kept) < 4:
-        return ", ".join(_telling(question)[:MAX_PHRASE])
-    return " ".join(kept[:MAX_PHRASE])
-
-
-def _telling(text: str) -> list[str]:
-    found = re.findall(r"[\w'’%.-]*[\w'’%]", text)
-    return [w for w in found if w.lower() not in STOPWORDS and not re.fullmatch(AUX, w, re.IGNORECASE)]

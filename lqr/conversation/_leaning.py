@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from lqr.conversation._focus import Focus, counted_in, gist, story
+from lqr.conversation._case import gist, story
+from lqr.conversation._focus import Focus, counted_in
 from lqr.conversation._names import Names
 from lqr.conversation._patterns import (
     BACKWARD,
@@ -24,7 +25,7 @@ from lqr.conversation._patterns import (
     WH_PHRASE,
     WHAT_ABOUT,
 )
-from lqr.conversation._pointing import ACTIVITY, dangling
+from lqr.conversation._pointing import ACTIVITY, bound, dangling
 from lqr.conversation._swapping import Result, swap
 from lqr.conversation._words import ARTICLE, PREPOSITION, has_clause, shares, tidy
 from lqr.text import content_words
@@ -57,6 +58,8 @@ def bare_question_word(body: str, focus: Focus, names: Names) -> Result | None:
         about = focus.topic
         if not about or shares(tail, about):
             return None
+        if told := told_of(focus):
+            return tidy(f"{head} ({told})?"), f"about {told}"
         return tidy(f"{head} for {about}?"), f"about {about}"
     question = focus.question.rstrip("?!. ")
     last = re.split(r"(?<=[.!?;])\s+", question)[-1]
@@ -104,22 +107,28 @@ def with_topic(body: str, focus: Focus, names: Names, said: str) -> Result | Non
     topic = focus.topic
     if focus.kind == "name" and not open_pronoun and not LATEST.search(body):
         topic = focus.main or topic  # "the album" is the latest thing named, "the band" the one that the talk began with
-    if not topic or shares(topic, body):
+    told = told_of(focus)
+    if not (told or topic) or shares(told or topic, said if told else body):
         return None
     found = names.find(body)
     if not open_pronoun and ([n for n in found if n.kind in ("title", "breed")] or len({n.thing for n in found}) > 1):
         return None
     own = [w for w in content_words(LEAD.sub("", body)) if w not in GENERIC and w not in VERBS]
-    led = bool(LEAD.match(body) or BACKWARD.search(body) or DO_IT.search(body) or (_definite(said) and _definite(body)))
+    about_it = bool(told) and not ONE.search(said) and _of_beings(said, names)  # "how much do I give her"
+    led = about_it or bool(
+        LEAD.match(body) or BACKWARD.search(body) or DO_IT.search(body) or (_definite(said) and _definite(body))
+    )
     if not led and any(n.kind == "name" for n in names.all(body)):
         return None
-    if found and not open_pronoun:
+    if found and not open_pronoun and not about_it:
         # one thing in scope and little else: "is it dangerous for dogs?" after orf
         others = names.things(topic)
         if not led or any(n.kind == o.kind for n in found for o in others) or len(own) > 4:
             return None
     elif len(own) > (6 if led else 2) and not open_pronoun:
         return None
+    if told:
+        return tidy(f"{body.rstrip('?!. ')} ({told})?"), f"about {told}"
     if open_pronoun and not (focus.kind == "title" and ACTIVITY.match(topic)):
         topic = story(focus.question) or topic
     if (open_pronoun or not found) and focus.kind != "name" and focus.counted and not shares(focus.counted, f"{topic} {body}"):
@@ -127,6 +136,17 @@ def with_topic(body: str, focus: Focus, names: Names, said: str) -> Result | Non
     link = "for" if not has_clause(body) and len(body.split()) <= 5 and " for " not in body else ""
     put_on = f"{link} {topic}" if link else f"({topic})"
     return tidy(f"{body.rstrip('?!. ')} {put_on}?"), f"about {topic}"
+
+
+def told_of(focus: Focus) -> str:
+    """The case that is talked of, unless its question named a thing besides: "can it be worms?"."""
+    return focus.case if shares(focus.topic, focus.case) else ""
+
+
+def _of_beings(said: str, names: Names) -> bool:
+    """Whether a "she" or "they" is one of an earlier message."""
+    kinds = ((m.start(), "person" if m["person"] else "plural") for m in PRONOUN.finditer(said) if not m["thing"])
+    return any(not bound(said, start, names, kind) for start, kind in kinds)
 
 
 def _definite(body: str) -> bool:

@@ -155,6 +155,7 @@ CLAUSE = _any(
 )
 SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 
+BEINGS = frozenset(["animal", "animals", "breed", "person", "people", "party"])  # kinds that "she" and "they" may be
 # Content words that name no topic: aspects that one asks about anything.
 GENERIC = frozenset(
     """
@@ -175,6 +176,6 @@ VERBS = frozenset(
     came live move sell buy mix inject drench wean mate calve cure stack dry fertilise fertilize stay show shows go goes went
     put puts let lets see saw find found run ran try want wants pull pulls lie lies lost lose stand stands mean means feel
     feels think call called add adds raise worm bring brings like avoid leave left turn last lasts carry carries become
-    became win won play played write wrote made trust starve release released marry married born say said happened
+    became win won play played write wrote made trust starve rid release released marry married born say said happened
     """.split()
 )

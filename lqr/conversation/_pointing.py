@@ -135,7 +135,8 @@ def _pronouns(text: str, focus: Focus, names: Names) -> Change:
         owner = _is_owner(match, text)
         if bound(text, match.start(), names, kind) or (owner and _owner_in_clause(text[: match.start()], kind, names)):
             continue
-        new = referent(kind, match.group().lower(), focus)
+        held = kind == "thing" and focus.matter and _INSIDE.search(text[: match.start()])
+        new = f"the {focus.matter}" if held else referent(kind, match.group().lower(), focus)
         if kind == "thing" and focus.kind == "title" and _ELSEWHERE.search(text[match.end() :]):
             new = new.split(" in ")[0]
         if not new or any(new == n for n in notes) or new.lower() in text.lower():
@@ -167,6 +168,8 @@ def referent(kind: str, word: str, focus: Focus) -> str:
         if focus.beings:
             return plural(focus.beings)
         return focus.topic
+    if focus.case and shares(focus.topic, focus.case):
+        return ""  # "it" is what was told, and that has no name
     if focus.person and focus.latest and focus.latest != focus.topic:
         return focus.latest
     if focus.who and focus.topic == focus.who:
@@ -179,6 +182,8 @@ def referent(kind: str, word: str, focus: Focus) -> str:
     return focus.topic or focus.counted
 
 
+# "how long do they stand in it": a bath, a pen, a bin; hardly what is treated there
+_INSIDE = re.compile(r"\b(?:in|into|inside|through|out of)\s+$", re.IGNORECASE)
 ACTIVITY = re.compile(r"(?!spring )[a-z]+ing [a-z]", re.IGNORECASE)  # "helping a difficult lambing", not "spring wheat"
 
 

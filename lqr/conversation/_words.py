@@ -105,6 +105,9 @@ def singular(phrase: str) -> str:
     return " ".join([*rest, new])
 
 
+GROUPS = frozenset(["flock", "herd", "mob"])
+
+
 def plural(noun: str) -> str:
     """A singular scope noun as "they" needs it."""
     if (
@@ -115,6 +118,8 @@ def plural(noun: str) -> str:
         return noun
     backward = {one: many for many, one in _IRREGULAR.items()}
     *rest, last = noun.split(" ")
+    if last.lower() in GROUPS and not rest:
+        return f"the {noun}"  # "they" are its animals: "how long do the flock stand"
     return " ".join([*rest, backward.get(last.lower()) or last + "s"])
 
 

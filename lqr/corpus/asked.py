@@ -30,10 +30,12 @@ def read_asked(path: Path) -> list[Asked]:
     """
     asked = []
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")  # not splitlines(): a question may hold a U+2028
     except (OSError, ValueError) as error:
         raise ReadError(f"{path.name}: can't be read ({error}); restore it, or remove it to go without") from error
     for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
         try:
             raw = json.loads(line)
             asked.append(Asked(str(raw["question"]), str(raw["document"]).removesuffix(".md"), str(raw["contains"])))

@@ -71,16 +71,17 @@ def ingest(
 ) -> IngestReport:
     """Take files and folders into ``store``.
 
-    A document's source is its path below the ingested folder (a file given by itself: its name). The same source with
-    other content replaces the old document. ``prune`` removes the documents of files that are no longer in the
-    folders given; files from elsewhere stay. ``rules`` says how the rules of a rule book are numbered; it is then split by them.
+    A document's source is its path below the ingested folder (a file given by itself: its name); where a file of another folder
+    has it already, it is numbered. The same file with other content replaces the old document. ``prune`` removes the documents
+    of files that are no longer in the folders given; files from elsewhere stay. ``rules`` says how the rules of a rule book
+    are numbered; it is then split by them.
 
     Raises:
         ReadError: one of ``paths`` does not exist.
         StoreError: the store can't be written; what was reported as done stays.
     """
     skipped: Counter[str] = Counter()
-    found = find(paths, skipped)
+    found = find(paths, skipped, store.marked_files(), limits.bytes + 1)
     run = _Run(store, limits, progress, len(found), rules)
     if prune:  # before reading: a file that was moved must not look like a duplicate of itself
         run.prune({root_key(path) for path in paths if path.is_dir()}, {item.source for item in found})
@@ -178,8 +179,8 @@ class _Run:
                     duplicates.append((document.source, document.id))
                 elif outcome != "unchanged":
                     written += len(passages)
-            if not duplicates:  # a duplicate must be looked at again: its twin may be deleted
-                self.store.mark_file(item.source, digest, item.root)
+            # A duplicate must be looked at again, as its twin may be deleted: no file has the empty digest.
+            self.store.mark_file(item.source, "" if duplicates else digest, item.root)
         self.counts.update(outcomes)
         self.counts["passages"] += written
         self.counts["removed"] += len(gone)

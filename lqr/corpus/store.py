@@ -158,14 +158,14 @@ class Store:
             return len(ids)
 
     def mark_file(self, source: str, digest: str, root: str) -> None:
-        """Remember that a file was taken in whole: ``digest`` of its bytes, ``root`` the folder it was found under."""
+        """Remember that a file was taken in: ``digest`` of its bytes, empty if it is to be read again, ``root`` its folder."""
         with self.transaction():
             self._connection.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (source, digest, root))
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def marked_files(self) -> dict[str, tuple[str, str]]:
-        """Digest and root of every file that was taken in whole, by source."""
+        """Digest and root of every file that was taken in, by source; see :meth:`mark_file`."""
         return {source: (digest, root) for source, digest, root in self._rows("SELECT source, digest, root FROM files")}
 
     def sources_of(self, file: str) -> dict[str, str]:
@@ -252,7 +252,7 @@ class Store:
 
     def _remove(self, document_id: str) -> bool:
         execute = self._connection.execute
-        execute("DELETE FROM files WHERE source = (SELECT file FROM documents WHERE id = ?)", (document_id,))
+        execute("UPDATE files SET digest = '' WHERE source = (SELECT file FROM documents WHERE id = ?)", (document_id,))
         if execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount == 0:
             return False
         self._bump()

@@ -9,22 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lqr.text import content_words
+from lqr.text import AUX, QUESTION_BEGINS, content_words
 
 Parts = tuple[str, str]
 
-AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|may|might|has|have)"
-WH = r"(?:what|whats|which|who|whom|whose|where|when|why|how)"
 _I = re.IGNORECASE
 
-# Where a question begins: at the start, after a mark, after a conjunction; "at what age", "in a drought what ..." count too.
-_BEGINS = re.compile(
-    rf"(?P<joint>^|[.?!:;,&–]\s*|\s-\s|\b(?:and|but|also|then)\s+)(?:(?:and|then|also|but|so)\s+)*"
-    rf"(?P<question>(?:(?:at|for|in|by|with|from|after|before|above|below|on|to|of|under)\s+(?:(?:an?|the|my)\s+[\w-]+,?\s+)?)?{WH}\b"
-    rf"|(?:do|does|did|can|could|should|must|will|would|may)\s+(?!be\b|not\b|have\b)[\w'’-]+"
-    rf"|(?:is|are|was|were|has|have)\s+(?:i|we|you|it|they|she|he|the|my|this|that|there|these|an?)\b)",
-    _I,
-)
 # ", which spreads" goes on with the clause before it.
 _RELATIVE_JOINT = re.compile(r"^(?:which|who|whom|whose|where|when)\b", _I)
 
@@ -65,7 +55,7 @@ def two_questions(text: str, named: list[str]) -> Parts | None:
 def question_starts(text: str) -> list[int]:
     """Where the questions of ``text`` begin, in order."""
     starts: list[int] = []
-    for match in _BEGINS.finditer(text):
+    for match in QUESTION_BEGINS.finditer(text):
         joint = match["joint"].strip()
         if joint == "," and starts and _RELATIVE_JOINT.match(match["question"]):
             continue

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lqr.decompose.questions import AUX, WH, Parts, question_starts, two_questions
-from lqr.text import STOPWORDS, content_words, words
+from lqr.decompose.questions import Parts, question_starts, two_questions
+from lqr.text import AUX, STOPWORDS, WH, content_words, words
 from lqr.types import Decomposition
 
 LONGEST = 400  # characters of a sentence that is searched for a comparison or a bridge: some patterns take cubic time

@@ -81,6 +81,7 @@ def run(options: Options, *, embedder: Embedder | None = None, generator: Genera
             relevance=options.relevance,
             graph=options.graph,
             decomposition=options.decomposition,
+            comparison=options.comparison,
             answering=options.kind == "answers",
         )
 

@@ -54,7 +54,8 @@ def run(options: Options, *, embedder: Embedder | None = None) -> dict[str, Any]
     """
     if options.strategy not in ("lqr", "single", "oracle"):
         raise SettingsError(f"--strategy {options.strategy}: a collection is measured with lqr, single or oracle")
-    if not all((options.relevance, options.graph, options.decomposition, options.vectors, options.titles)) or options.pooled:
+    stages = (options.relevance, options.graph, options.decomposition, options.comparison, options.vectors, options.titles)
+    if not all(stages) or options.pooled:
         raise SettingsError("stages are left out on the public sets only; leave --no-... away, or name a set with --data")
     name = options.dataset or ""
     llm = "composer" if options.generator in OWN_WRITER or options.kind == "retrieval" else options.generator

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from lqr.evaluation.countries import countries_in
+from lqr.text import STOPWORDS, words
 from lqr.types import Decomposition
 
 Date = tuple[int, int, int]  # year, month, day; 0 where it is not said
@@ -34,13 +36,6 @@ _SAME = (
 # Roles are written small; "Kings of Leon" is a name.
 _HAVING = r"(?:has|have|had|with|by) (?:the |an? )?([a-z]+?)s? (?:who|that|from|with)"
 _ROLE = re.compile(rf"\b(?:{_HAVING}|whose ([a-z]+)|([a-z]+)s of)\b")
-# Countries whose initials, name and people share no beginning of a word: each is written as its people. Initials are capitals.
-_PEOPLES = (
-    (re.compile(r"\bU\.? ?S\.?(?: ?A\.?)?(?!\w)|\bUnited States(?: of America)?\b"), "American"),
-    (re.compile(r"\bU\.? ?K\.?(?!\w)|\bUnited Kingdom(?: of Great Britain and (?:Northern )?Ireland)?\b"), "British"),
-    (re.compile(r"\bU\.? ?A\.? ?E\.?(?!\w)|\bUnited Arab Emirates\b"), "Emirati"),
-    (re.compile(r"\bU\.? ?S\.? ?S\.? ?R\.?(?!\w)|\bSoviet Union\b"), "Soviet"),
-)
 _PLAIN = frozenset("the and republic united states kingdom people of".split())  # words that countries share
 
 _NAMES = "january february march april may june july august september october november december".split()
@@ -69,8 +64,7 @@ class Comparison:
         One of the options, or yes or no. What one date does not say counts in neither; of equal dates the first wins.
         """
         if self.test == "same":
-            sides = [_stems(text) for text in said]
-            return ("yes" if sides[0] & sides[1] else "no") if all(sides) else ""
+            return ("yes" if _same_country(said) else "no") if all(text.strip() for text in said) else ""
         dates = [date for text in said if (date := date_in(text))]
         if len(dates) < 2:
             return ""
@@ -119,12 +113,12 @@ def _first(table: tuple[tuple[re.Pattern[str], str], ...], question: str) -> str
     return next((ask for pattern, ask in table if pattern.search(question)), "")
 
 
-def _stems(text: str) -> set[str]:
-    """The beginnings of the words that tell a country: Iran and Iranian have the same."""
-    for names, people in _PEOPLES:
-        text = names.sub(people, text)
-    text = text.lower()
-    return {word[:4] for word in re.findall(r"[^\W\d_]{3,}", text) if word not in _PLAIN} or set(text.split())
+def _same_country(said: tuple[str, str]) -> bool:
+    """Whether two texts name a country in common; where one names none that we know, whether they share a telling word."""
+    one, other = map(countries_in, said)
+    if not (one and other):
+        one, other = (frozenset(words(text)) - _PLAIN - STOPWORDS for text in said)
+    return bool(one & other)
 
 
 def date_in(text: str) -> Date | None:

@@ -20,6 +20,7 @@ ABLATIONS: Mapping[str, tuple[str, ...]] = {
     "relevance": (),
     "graph": (),
     "decomposition": (),
+    "comparison": (),
     "dense": ("embedder",),
     "titles": (),
     "pooled": ("files", "passages", "gold_not_in_corpus"),

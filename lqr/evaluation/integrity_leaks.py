@@ -22,6 +22,8 @@ TOLERATED = 0.01  # share of leaked questions that is a note; a larger one strik
 GIVEN_AWAY = 0.05  # share of questions that hold their answer that is a note
 TRAIN_FILES = ("train.jsonl.gz", "questions_only.jsonl.gz", "train_paragraphs.jsonl.gz")
 
+_PARTS = ("questions", "turns")  # of a row
+_QUESTIONS = ("question", "standalone", "means", "say")  # keys that hold one
 _CHOICE = re.compile(r"\bor\b|\bwhich\b|\bbetween\b|\bboth\b|\bwho\b.*,.*\band\b", re.IGNORECASE)
 _PROMPT_KEY = re.compile(r"prompt|instruction|example|few_shot", re.IGNORECASE)
 
@@ -49,7 +51,9 @@ def training_files(data: Path, runs: Sequence[Run]) -> list[Path]:
 
 
 def read_training(paths: Sequence[Path]) -> list[Asked]:
-    """Every question of training files, those that stand under their paragraph included.
+    """Every question of training files, those under their paragraph and the turns of conversations included.
+
+    A turn counts as it was said and as it is written out (``means``, ``standalone``).
 
     Raises:
         ReadError: a file can't be read, or holds no question.
@@ -59,11 +63,12 @@ def read_training(paths: Sequence[Path]) -> list[Asked]:
         before = len(found)
         name = f"{path.parent.name}/{path.name}"
         for number, row in enumerate(read_rows(path), start=1):
-            for part in (row, *(row["questions"] if isinstance(row.get("questions"), list) else ())):
-                if isinstance(part, Mapping) and isinstance(part.get("question"), str):
-                    found.append(Asked(str(part.get("id", number)), part["question"], name))
+            for part in (row, *(part for key in _PARTS if isinstance(row.get(key), list) for part in row[key])):
+                if isinstance(part, Mapping):
+                    asked = dict.fromkeys(part[key] for key in _QUESTIONS if isinstance(part.get(key), str))
+                    found += [Asked(str(part.get("id", number)), question, name) for question in asked]
         if len(found) == before:
-            raise ReadError(f"{path}: holds no question; --train takes JSON lines with the key question")
+            raise ReadError(f"{path}: holds no question; --train takes JSON lines with the key question, questions or turns")
     return found
 
 

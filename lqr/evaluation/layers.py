@@ -49,7 +49,7 @@ def layered(question: str, route: Route, stages: Stages, clock: Clock) -> Outcom
         pipeline = stages.pipeline
         divided = pipeline.decomposer(question, entities=pipeline.entities) if stages.decomposition else None
         parts = divided or Decomposition(question, question, "none")
-    if stages.answers and (compared := comparison(question, parts)) and (found := walk.compare(compared)):
+    if stages.answers and stages.comparison and (compared := comparison(question, parts)) and (found := walk.compare(compared)):
         read = tuple(walk.read.values())
         chosen = {hit.passage.id: hit for hit in walk.found.values() if hit.passage.id in walk.read}
         return walk.outcome((*chosen.values(), *whole), read, found, route, parts)

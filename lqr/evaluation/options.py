@@ -41,6 +41,7 @@ class Options:
     relevance: bool = True
     graph: bool = True
     decomposition: bool = True
+    comparison: bool = True
     dense: bool = True
     titles: bool = True
     pooled: bool = False
@@ -58,7 +59,7 @@ class Options:
         for name in cls.__dataclass_fields__:
             if name != "kind" and (value := getattr(given, name, None)) is not None:
                 values[name] = value
-        for name in ("relevance", "graph", "decomposition", "dense"):
+        for name in ("relevance", "graph", "decomposition", "comparison", "dense"):
             values[name] = not getattr(given, f"no_{name}", False)
         values["titles"] = not getattr(given, "without_titles", False)
         return cls(kind=kind, **values).checked()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -308,9 +308,3 @@ CHANGES: dict[str, Change] = {
     "dash": _dash,
     "percent": _percent,
 }
-
-
-def all_planted(folder: Path, *, each: int = 200, seed: int = 13) -> Iterator[Planted]:
-    """Errors and harmless rewrites of a collection's folder, ``each`` of every kind as far as the sentences go."""
-    sentences = sentences_of(folder)
-    yield from plant(sentences, (*NUMERIC, *OTHER, *HARMLESS), each, seed)

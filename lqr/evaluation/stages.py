@@ -51,7 +51,7 @@ class Stages:
         generator: makes thoughts and answers; None where only retrieval is measured and the strategy needs no thought.
         k: passages that a single step reads; ``settings.top_k`` of the application must agree.
         mode: the first stage.
-        relevance, graph, decomposition: False leaves the stage out of ``lqr`` and ``oracle``.
+        relevance, graph, decomposition, comparison: False leaves the stage out of ``lqr`` and ``oracle``.
         answering: False stops before the answer.
 
     :attr:`reaches` says whether :meth:`reach` searches.
@@ -67,9 +67,11 @@ class Stages:
         relevance: bool = True,
         graph: bool = True,
         decomposition: bool = True,
+        comparison: bool = True,
         answering: bool = True,
     ) -> None:
-        self.k, self.decomposition, self._generator, self._answering = k, decomposition, generator, answering
+        self.k, self.decomposition, self.comparison = k, decomposition, comparison
+        self._generator, self._answering = generator, answering
         self._mode, self.reaches = mode, graph and mode not in BY_GRAPH
         self._pipeline: Pipeline | None = None
         if application is not None:

@@ -23,6 +23,7 @@ RARE = 0.83  # in a collection of 2,500 passages: a word that two or three of th
 SHORTEST = 4
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_CONTRACTED = re.compile(r"['’](?:s|re|ve|ll|d|m)$", re.IGNORECASE)  # no part of a name
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -43,7 +44,8 @@ class Names:
     def unheld(self, question: str, texts: Iterable[str]) -> str:
         """The first name of ``question`` that none of ``texts`` mentions, as written; empty if all are there."""
         held = {stem for text in texts for stem in self.stem(text)}
-        for word in dict.fromkeys(_WORD.findall(question)):
+        written = (found for found in _WORD.findall(question) if not found.lower().endswith(("n't", "n’t")))
+        for word in dict.fromkeys(_CONTRACTED.sub("", found) for found in written):
             stems = [stem for stem in self.stem(word) if "-" not in stem and "/" not in stem]
             if len(word) < SHORTEST or word.lower() in STOPWORDS or not word.isascii() or not stems:
                 continue

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -107,7 +107,7 @@ class Gate:
             cited: ids of the passages that it would cite; a name that is asked about must stand in one of them.
         """
         not_held = self._profile.cannot_hold(question, language)
-        if not_held and self._profile.cannot_hold(answer, language) is None:
+        if not_held and not self._meets(not_held, answer):
             return Verdict(False, 0.02, "not_held", not_held)
         if not hits or not asks_anything(question, self._stem):
             return Verdict(False, 0.01, "nothing")
@@ -155,10 +155,21 @@ class Gate:
         for mention in self._profile.mentions(question):
             by_kind.setdefault(mention.kind, []).append(mention)
         for mentions in by_kind.values():
-            stems = [stem for mention in mentions for stem in self._stem(mention.text)[:1]]
+            stems = [stem for mention in mentions for stem in self._stems(mention.text)]
             if not held & {m.thing for m in mentions} and min(map(self._rarity, stems), default=0.0) >= RARE:
                 return mentions[0].thing
         return ""
+
+    def _meets(self, wish: str, answer: str) -> bool:
+        """Whether ``answer`` speaks of the very wish: of prices is not enough for "what does it fetch this year"."""
+        entries = tuple(entry for entry in self._profile.not_held if wish in entry.texts.values())
+        return replace(self._profile, not_held=entries).cannot_hold(answer) is not None
+
+    def _stems(self, word: str) -> Sequence[str]:
+        """What a passage must hold to hold ``word``: of "slow-release" both parts, for it may write "of slow release"."""
+        stems = self._stem(word)
+        parts = [stem for stem in stems if "-" not in stem and "/" not in stem and stem not in STOPWORDS]
+        return parts if parts and ("-" in word or "/" in word) else stems[:1]
 
     def features(
         self, question: str, hits: Sequence[Hit], evidence: float, parts: Sequence[float] = (), answer: str = ""
@@ -169,7 +180,7 @@ class Gate:
         the answer itself hold; ``missing_rare`` is the rarest word that no kept passage holds.
         """
         wanted = {
-            stem: self._rarity(stem) for word in content_words(question) if word not in _ASKING for stem in self._stem(word)[:1]
+            stem: self._rarity(stem) for word in content_words(question) if word not in _ASKING for stem in self._stems(word)
         }
         held = {stem for hit in hits for stem in self._stem(f"{hit.passage.indexed_text} {_scope_text(hit.passage)}")}
         spoken = set(self._stem(answer))

@@ -17,6 +17,7 @@ from typing import Any
 
 from lqr import manifest
 from lqr.corpus.profile import FILE_NAME as PROFILE
+from lqr.corpus.sqlite import connect_read_only, explained
 from lqr.corpus.store import FILE_NAME as STORE
 from lqr.corpus.store import Store
 from lqr.errors import HubError, LqrError
@@ -61,7 +62,7 @@ def _snapshot(folder: Path, work: Path, license_name: str) -> dict[str, Path | b
         store.integrity_check()
         documents, passages, generation = len(store.documents()), store.count(), store.generation
     # A copy through SQLite is whole even while somebody writes; VACUUM leaves deleted documents out of it.
-    with closing(sqlite3.connect(f"file:{folder / STORE}?mode=ro", uri=True)) as source:
+    with explained(folder / STORE), closing(connect_read_only(folder / STORE)) as source:
         source.execute("VACUUM INTO ?", (str(copy),))
     with closing(sqlite3.connect(copy)) as target:
         target.execute("PRAGMA journal_mode = DELETE")
@@ -152,6 +153,7 @@ def _own_schema() -> set[tuple[str, str, str]]:
 
 def _schema(path: Path) -> set[tuple[str, str, str]]:
     """Every table, index, view and trigger with its SQL: a trigger of a stranger's would run when we write."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+    address = path.absolute().as_uri() + "?mode=ro&immutable=1"  # not Store's way: a stranger's file is only looked at
+    with closing(sqlite3.connect(address, uri=True)) as connection:
         rows = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
         return {(kind, name, " ".join((sql or "").split())) for kind, name, sql in rows}

@@ -44,10 +44,11 @@ class Feedback:
         folder.mkdir(parents=True, exist_ok=True)
 
     def record(self, entry: Mapping[str, Any]) -> None:
-        """Keep ``entry`` with the time (UTC). A disk or a Hub that fails is logged: feedback never breaks a chat.
+        """Keep ``entry`` with the time (UTC). A Hub that fails is logged when it is: the entry lies in the local file then.
 
         Raises:
             ValueError: the entry is no JSON object, or too large.
+            HubError: it could not be written to the file.
         """
         line = json.dumps({"time": datetime.now(timezone.utc).isoformat(timespec="seconds"), **entry}, ensure_ascii=False)
         if len(line) > LARGEST:
@@ -57,7 +58,9 @@ class Feedback:
                 with self._path.open("a", encoding="utf-8") as file:
                     file.write(hub.redacted(line) + "\n")
             except OSError as error:
-                log.warning("feedback not kept: %s: %s", self._path, error.strerror)
+                raise HubError(
+                    f"feedback not kept in {self._path}: {error.strerror}; free space there, or set LQR_HOME"
+                ) from error
 
     def close(self) -> None:
         """Send the last batch, waiting at most ``CLOSING_SECONDS``; harmless when called twice."""

@@ -61,9 +61,12 @@ class BM25Index:
 
     def rarity(self, term: str) -> float:
         """The inverse document frequency of ``term``, as in the scores; highest for a term that no row holds."""
+        return idf(self.holders(term), self.size)
+
+    def holders(self, term: str) -> int:
+        """How many rows hold ``term``."""
         number = None if self._index is None else self._index.vocab_dict.get(term)
-        held = 0 if number is None else int(np.diff(self._index.scores["indptr"][number : number + 2])[0])
-        return float(np.log(1 + (self.size - held + 0.5) / (held + 0.5)))
+        return 0 if number is None else int(np.diff(self._index.scores["indptr"][number : number + 2])[0])
 
     def contributions(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> FloatArray:
         """What each term adds to the score of each of ``rows``, shape ``(len(terms), len(rows))``; 0 where it is not held."""
@@ -103,6 +106,16 @@ class BM25Index:
         if index.scores["num_docs"] != size:
             raise ValueError(f"{folder} holds {index.scores['num_docs']} rows, not {size}")
         return cls(index, size)
+
+
+def idf(holders: int, size: int) -> float:
+    """The weight of a term that ``holders`` of ``size`` rows hold."""
+    return float(np.log(1 + (size - holders + 0.5) / (holders + 0.5)))
+
+
+def how_rare(holders: int, size: int) -> float:
+    """How rare a term is, in [0, 1]: 1.0 if none or one of ``size`` rows holds it, about 0 if each does."""
+    return 1.0 if not holders else float(np.log((size + 1) / holders) / np.log(size + 1))
 
 
 def best(scores: FloatArray | DoubleArray, k: int, *, above: float | None = None) -> list[tuple[int, float]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from lqr.retrieval.bm25 import K1, B, BM25Index, FloatArray
 from lqr.retrieval.dense import DenseIndex, Embedder, mark
 from lqr.retrieval.graph import GRAPH_VERSION, PassageGraph
 from lqr.retrieval.paths import PathFinder
+from lqr.retrieval.rule_edges import RuleNames
 from lqr.retrieval.saved import Saved, load_vectors, save
 from lqr.retrieval.shipped import read_shipped, text_hash
 from lqr.retrieval.tokenizer import TOKENIZER_VERSION, tokenize
@@ -68,7 +69,20 @@ class Snapshot:
     graph: PassageGraph
     paths: PathFinder
     asked: AskedIndex
+    rules: RuleNames
+    documents: Mapping[str, Sequence[int]]  # document id to its rows, in reading order
     hashes: tuple[str, ...]  # of the text behind each row of ``vectors``, then of each question of ``asked``
+
+    def heading(self, passage_id: str) -> str:
+        """What a passage is called; its id if it is not here."""
+        row = self.rows.get(passage_id)
+        return passage_id if row is None else self.passages[row].heading
+
+    def vectors_of(self, documents: Collection[str]) -> dict[str, FloatArray]:
+        """The vectors of ``documents`` (ids), and of the questions about them, by the hash of their text."""
+        rows = [*range(len(self.passages)), *self.asked.rows]  # the passage behind each vector
+        vectors = zip(self.hashes, rows, [*self.vectors, *self.asked.vectors], strict=True)
+        return {key: vector for key, row, vector in vectors if self.passages[row].document_id in documents}
 
 
 def open_snapshot(
@@ -156,7 +170,23 @@ def _open(
         save(root, stamp, hashes, bm25, vectors, graph, asked)
     dense, paths = DenseIndex(vectors, device=device), PathFinder(passages, bm25, graph)
     nearest = AskedIndex(asked, question_rows, len(passages), tuple(item.snippet for item in asked_here))
-    return Snapshot(generation, tuple(passages), rows, bm25, vectors, dense, graph, paths, nearest, (*hashes, *question_hashes))
+    documents: dict[str, list[int]] = {}
+    for row, passage in enumerate(passages):
+        documents.setdefault(passage.document_id, []).append(row)
+    return Snapshot(
+        generation,
+        tuple(passages),
+        rows,
+        bm25,
+        vectors,
+        dense,
+        graph,
+        paths,
+        nearest,
+        RuleNames(passages),
+        documents,
+        (*hashes, *question_hashes),
+    )
 
 
 def index_terms(passage: Passage, heading_weight: int = HEADING_WEIGHT) -> list[str]:

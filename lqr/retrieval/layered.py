@@ -1,8 +1,9 @@
 """Layered retrieval: a simple question once, a complex one in two steps (Huang et al. 2024, section 3.2).
 
-``RD1 = R(q1)``; then, for each of the best passages ``d_i`` of RD1, ``RD2 = R(q1, q2, d_i)``, with q2's ``#1`` replaced by
-what the best sentence of ``d_i`` names. All lists are fused by reciprocal rank and the graph adds what they point to. It
-decides neither the route nor what is relevant.
+``RD1 = R(q1)``; then, for each of the best passages ``d_i`` of RD1, ``RD2 = R(q2', s_i)``: q2 with its ``#1`` replaced by what
+the best sentence ``s_i`` of ``d_i`` names, alone and with that sentence behind it. The paper's ``R(q1, q2, d_i)`` puts q1 and
+the whole of ``d_i`` into the query; a passage of many subjects then draws the search away. All lists are fused by reciprocal
+rank and the graph adds what they point to. It decides neither the route nor what is relevant.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class LayeredRetrieval:
         # with nothing found for q1, its own words stand for its answer: a bare #1 must reach no model
         bare = parts.second.replace("#1", parts.first.rstrip("?"))
         seconds = [self._resolved(question, parts, hit, gist) for hit, gist in zip(seeds, gists, strict=True)] or [bare]
-        layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # (q1, q2, d_i)
+        layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # q2 and the sentence of d_i that answers q1
         asked = [query for query in dict.fromkeys([*seconds, *layered]) if query not in (question, parts.first)]
         # the graph's reading of the question: a passage lends score to those it links to, so a second hop may come first;
         # and the fitted ranker's, where there is one

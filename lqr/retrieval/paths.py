@@ -44,7 +44,7 @@ Rows = npt.NDArray[np.int64]
 class Candidates:
     """``rows`` of the index, ascending, shape ``(c,)``, and their features, shape ``(c, len(FEATURES))``.
 
-    ``held`` says how much of the question each one says, by term, shape ``(t, c)``; all of it adds up to 1.
+    ``held`` says how much of the question each one says, by term, shape ``(t, c)``; all of it adds up to less than 1.
     """
 
     rows: Rows
@@ -189,7 +189,7 @@ class PathFinder:
 
     def _held(self, rows: Rows, terms: Sequence[str], rarity: dict[str, float]) -> DoubleArray:
         """How much of the question's rarity each row holds, by term; see :class:`Candidates`."""
-        # 2.2 is the most that a term's saturation can reach (K1 + 1); six tenths of it count as fully held
+        # 2.2 belongs to the fitted ranker; it is no bound: this BM25 (Lucene's) saturates at 1, so a term counts 0.76 at most
         most = np.array([2.2 * rarity[term] for term in terms])[:, None]
         held: DoubleArray = np.minimum(self._bm25.contributions(terms, rows) / (0.6 * most), 1.0) * most / most.sum()
         return held

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from lqr.errors import RetrievalError
 from lqr.retrieval.bm25 import FloatArray, best
 from lqr.retrieval.fusion import reciprocal_rank_fusion
 from lqr.retrieval.index import Snapshot
@@ -23,6 +24,13 @@ LENDERS = 20  # best passages that lend to their neighbours in the graph mode
 # the first five for 62 % without lending, 74 % at 0.2, and 81 % from 0.4 to 0.7; more than needed costs one-step questions
 # their first place.
 SHARE = 0.4
+
+
+def ranked(snapshot: Snapshot, query: str, vector: FloatArray, k: int, mode: Mode, *, wide: int, rrf_k: int) -> list[Hit]:
+    """The best ``k`` in a mode that compares vectors: :func:`by_graph` or :func:`by_scores`, whose arguments it takes."""
+    if mode == "graph":
+        return by_graph(snapshot, query, vector, k)
+    return by_scores(snapshot, query, vector, k, mode, wide=max(k, wide), rrf_k=rrf_k)
 
 
 def by_scores(snapshot: Snapshot, query: str, vector: FloatArray, k: int, mode: Mode, *, wide: int, rrf_k: int) -> list[Hit]:
@@ -69,8 +77,14 @@ def by_graph(snapshot: Snapshot, query: str, vector: FloatArray, k: int) -> list
     return hits
 
 
-def by_paths(snapshot: Snapshot, ranker: Ranker, query: str, k: int) -> list[Hit]:
-    """The best ``k`` by the fitted ranker, of what BM25 and two rounds along the graph reach."""
+def by_paths(snapshot: Snapshot, ranker: Ranker | None, query: str, k: int) -> list[Hit]:
+    """The best ``k`` by the fitted ranker, of what BM25 and two rounds along the graph reach.
+
+    Raises:
+        RetrievalError: there is no ranker.
+    """
+    if ranker is None:
+        raise RetrievalError("mode paths needs models/ranker; fit it with `python -m benchmarks.retrieval fit`, or use graph")
     found = snapshot.paths.find(query)
     hits = []
     for place, score in best(ranker.scores(snapshot.graph, found), k):

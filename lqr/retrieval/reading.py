@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lqr.blend import logit
+from lqr.errors import RetrievalError
 from lqr.types import Hit, Scorer
 
 READ = 10  # passages
@@ -19,13 +20,18 @@ CHARACTERS = 700  # of each; the model's window holds little more, and time grow
 WEIGHT = 0.5
 
 
-def reread(scorer: Scorer, question: str, hits: Sequence[Hit]) -> list[Hit]:
+def reread(scorer: Scorer | None, question: str, hits: Sequence[Hit]) -> list[Hit]:
     """``hits`` with the first ``READ`` in their new order; those behind keep theirs, and stay behind.
 
     Args:
         scorer: probabilities that (heading, text) helps to answer a question, for pairs of both.
         hits: best first; ``score`` is a log-odds. The new ``score`` is the weighed sum, ``scores["relevance"]`` the probability.
+
+    Raises:
+        RetrievalError: there is no scorer.
     """
+    if scorer is None:
+        raise RetrievalError("mode read needs a relevance model: give one with Retriever.read_with, or use paths")
     head = list(hits[:READ])
     read = scorer([(question, (hit.passage.topic, hit.passage.text[:CHARACTERS])) for hit in head])
     weighed = [

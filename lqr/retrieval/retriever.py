@@ -15,16 +15,17 @@ import numpy as np
 
 from lqr.errors import RetrievalError
 from lqr.retrieval import ranking
-from lqr.retrieval.bm25 import FloatArray
-from lqr.retrieval.bolt import BoltGraph, Graph
+from lqr.retrieval.bm25 import FloatArray, how_rare
+from lqr.retrieval.bolt import BoltGraph
 from lqr.retrieval.dense import Embedder, QueryCache
 from lqr.retrieval.index import AskedOf, PassageSource, Progress, Snapshot, open_snapshot
 from lqr.retrieval.ranker import Ranker
 from lqr.retrieval.ranking import Mode
 from lqr.retrieval.reading import READ, reread
-from lqr.retrieval.rule_edges import DECLARED, RuleNames
+from lqr.retrieval.rule_edges import DECLARED
 from lqr.retrieval.shipped import write_shipped
 from lqr.retrieval.tokenizer import tokenize
+from lqr.retrieval.walks import Walks
 from lqr.settings import Settings
 from lqr.types import Hit, Passage, Scorer
 
@@ -55,9 +56,9 @@ class Retriever:
         self._refreshing = threading.Lock()
         self._ranker = Ranker.load(settings.models / "ranker")
         self._scorer: Scorer | None = None
-        self._bolt = BoltGraph.of_settings(settings, folder.name)
+        self._walks = Walks(BoltGraph.of_settings(settings, folder.name))
         self._snapshot = self._build(progress)
-        self._rules = RuleNames(self._snapshot.passages)
+        self._walks.publish(self._snapshot.graph, self._snapshot.passages)
 
     @classmethod
     def open(
@@ -85,24 +86,19 @@ class Retriever:
         return cls(store, embedder, settings, folder, progress, asked_of, shipped)
 
     def _build(self, progress: Progress | None) -> Snapshot:
-        device = "gpu" if self._settings.profile == "gpu" else "cpu"
-        snapshot = open_snapshot(
+        return open_snapshot(
             self._store,
             self._embedder,
             self._folder,
-            device=device,
+            device="gpu" if self._settings.profile == "gpu" else "cpu",
             progress=progress,
             asked_of=self._asked_of,
             shipped=self._shipped,
         )
-        if self._bolt is not None:
-            self._bolt.publish(snapshot.graph, snapshot.passages)
-        return snapshot
 
     def close(self) -> None:
         """Close the connection to a graph server, if there is one."""
-        if self._bolt is not None:
-            self._bolt.close()
+        self._walks.close()
 
     def save_vectors(self, path: Path, documents: Collection[str]) -> int:
         """Write the vectors of ``documents`` (ids), and of the questions about them, to ``path``; returns how many.
@@ -110,10 +106,7 @@ class Retriever:
         Raises:
             OSError: it can't be written.
         """
-        snapshot = self._snapshot
-        rows = [*range(len(snapshot.passages)), *snapshot.asked.rows]  # the passage behind each vector
-        vectors = zip(snapshot.hashes, rows, [*snapshot.vectors, *snapshot.asked.vectors], strict=True)
-        held = {key: vector for key, row, vector in vectors if snapshot.passages[row].document_id in documents}
+        held = self._snapshot.vectors_of(documents)
         write_shipped(path, self._embedder, held)
         return len(held)
 
@@ -149,7 +142,7 @@ class Retriever:
             if not anew and self._store.generation == self._snapshot.generation:
                 return False
             self._snapshot = self._build(progress)
-            self._rules = RuleNames(self._snapshot.passages)
+            self._walks.publish(self._snapshot.graph, self._snapshot.passages)
             return True
 
     def search(self, query: str, k: int | None = None, *, mode: Mode = "hybrid") -> list[Hit]:
@@ -185,31 +178,17 @@ class Retriever:
         texts = [queries[i].strip()[:MAX_QUERY] for i in asked]
         if mode in ("paths", "read"):
             for i, text in zip(asked, texts, strict=True):
-                found = self._along_paths(snapshot, text, max(k, READ))
-                results[i] = (self._read(text, found) if mode == "read" else found)[:k]
+                found = ranking.by_paths(snapshot, self._ranker, text, max(k, READ))
+                results[i] = (reread(self._scorer, text, found) if mode == "read" else found)[:k]
             return results
-        vectors = self._queries.encode(texts)
-        for i, text, vector in zip(asked, texts, vectors, strict=True):
-            if mode == "graph":
-                results[i] = ranking.by_graph(snapshot, text, vector, k)
-            else:
-                wide = max(k, self._settings.candidates)
-                results[i] = ranking.by_scores(snapshot, text, vector, k, mode, wide=wide, rrf_k=self._settings.rrf_k)
+        wide, rrf_k = self._settings.candidates, self._settings.rrf_k
+        for i, text, vector in zip(asked, texts, self._queries.encode(texts), strict=True):
+            results[i] = ranking.ranked(snapshot, text, vector, k, mode, wide=wide, rrf_k=rrf_k)
         return results
-
-    def _along_paths(self, snapshot: Snapshot, query: str, k: int) -> list[Hit]:
-        if self._ranker is None:
-            raise RetrievalError("mode paths needs models/ranker; fit it with `python -m benchmarks.retrieval fit`, or use graph")
-        return ranking.by_paths(snapshot, self._ranker, query, k)
 
     def read_with(self, scorer: Scorer) -> None:
         """Give the relevance model that the mode ``read`` orders by; called once, when the stages are put together."""
         self._scorer = scorer
-
-    def _read(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
-        if self._scorer is None:
-            raise RetrievalError("mode read needs a relevance model: give one with Retriever.read_with, or use paths")
-        return reread(self._scorer, query, hits)
 
     def expand(self, hits: Sequence[Hit], hops: int = 2, limit: int | None = None, *, query: str = "") -> list[Hit]:
         """Passages within ``hops`` steps of ``hits`` in the graph, without the hits themselves, best first.
@@ -225,12 +204,9 @@ class Retriever:
             return []
         seeds = {hit.passage.id: hit.score / top for hit in hits if hit.score > 0}
         asked = any(map(str.isalnum, query))
-        reached = self._walkable(snapshot).expand(
-            seeds,
-            hops,
-            limit * 10 if asked else limit,
-            label=lambda passage_id: snapshot.passages[snapshot.rows[passage_id]].heading,
-        )
+        most = limit * 10 if asked else limit
+        walked = self._walks.ask(snapshot.graph, lambda graph: graph.expand(seeds, hops, most, label=snapshot.heading))
+        reached = [found for found in walked if found[0] in snapshot.rows]  # another process may have changed a server's copy
         rows = [snapshot.rows[passage_id] for passage_id, _, _ in reached]
         if not asked:
             return [
@@ -247,7 +223,7 @@ class Retriever:
     def company(self, passage_id: str) -> list[tuple[Passage, float, str]]:
         """Rules that a rule cites, is cited by, is part of or was replaced by: ``(passage, weight, phrase)``, strongest first."""
         snapshot = self._snapshot
-        edges = self._walkable(snapshot).edges(passage_id)
+        edges = self._walks.ask(snapshot.graph, lambda graph: graph.edges(passage_id))
         return [
             (snapshot.passages[snapshot.rows[target]], weight, phrase)
             for target, weight, phrase in edges
@@ -256,11 +232,8 @@ class Retriever:
 
     def rule(self, number: str) -> list[Passage]:
         """The passages of the rule ``number``; empty if the collection does not hold it."""
-        snapshot, rules = self._snapshot, self._rules
-        return [snapshot.passages[row] for row in rules.rows(number) if row < len(snapshot.passages)]
-
-    def _walkable(self, snapshot: Snapshot) -> Graph:
-        return self._bolt if self._bolt is not None else snapshot.graph
+        snapshot = self._snapshot
+        return [snapshot.passages[row] for row in snapshot.rules.rows(number)]
 
     def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float | None]]:
         """Cosine, BM25 score and cosine of the nearest asked question of given passages, in the order of ``ids``.
@@ -292,30 +265,33 @@ class Retriever:
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """The passages of a document in reading order; empty if it is not in the index."""
-        return [passage for passage in self._snapshot.passages if passage.document_id == document_id]
+        snapshot = self._snapshot
+        return [snapshot.passages[row] for row in snapshot.documents.get(document_id, ())]
+
+    def holders(self, term: str) -> int:
+        """How many passages hold a term of the tokenizer."""
+        return self._snapshot.bm25.holders(term)
 
     def rarity(self, term: str) -> float:
         """How rare a term of the tokenizer is: its inverse document frequency over the highest possible, in [0, 1].
 
         1.0 for a term that no passage holds, about 0 for one that every passage holds.
         """
-        snapshot = self._snapshot
-        count = len(snapshot.passages)
-        if not count:
-            return 1.0
-        frequency = int((snapshot.bm25.scores([term]) > 0).sum())
-        return 1.0 if not frequency else float(np.log((count + 1) / frequency) / np.log(count + 1))
+        index = self._snapshot.bm25
+        return how_rare(index.holders(term), index.size)
 
-    def passage_vectors(self, ids: Sequence[str]) -> FloatArray:
-        """The vectors of passages, unit length, shape ``(len(ids), dimension)``.
+    def saturations(self, terms: Sequence[str], ids: Sequence[str]) -> FloatArray:
+        """What each term of the tokenizer counts in each passage beside its rarity, shape ``(len(terms), len(ids))``, in [0, 1).
 
-        Raises:
-            RetrievalError: an id is not in the index.
+        Times the terms' rarity in any collection they add up to BM25 there; 0.0 for what is not held or not there.
         """
         snapshot = self._snapshot
-        if unknown := [passage_id for passage_id in ids if passage_id not in snapshot.rows]:
-            raise RetrievalError(f"passage {unknown[0]} is not in the index; refresh it, or the document was deleted")
-        return np.asarray(snapshot.vectors[[snapshot.rows[passage_id] for passage_id in ids]], dtype=np.float32)
+        found = np.zeros((len(terms), len(ids)), dtype=np.float32)
+        places = [place for place, passage_id in enumerate(ids) if passage_id in snapshot.rows]
+        rows = np.array([snapshot.rows[ids[place]] for place in places], dtype=np.int64)
+        rarities = np.array([snapshot.bm25.rarity(term) for term in terms], dtype=np.float32)
+        found[:, places] = snapshot.bm25.contributions(terms, rows) / rarities[:, None]
+        return found
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """Unit vectors of any texts, shape ``(len(texts), dimension)``; not remembered."""

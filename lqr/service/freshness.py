@@ -46,6 +46,12 @@ class Freshness:
         self._seen: tuple[int, float] = (-1, 0.0)  # a generation that the retriever lacks, and since when
         # Stores put in the place of the first, and how many of them the retriever has seen: counted, as questions overlap.
         self._stores = self._taken_in = 0
+        self._changes = 0
+
+    @property
+    def changes(self) -> int:
+        """How often changes were taken in so far."""
+        return self._changes
 
     def check(self) -> None:
         """Before a question: take in what is ready, and see to what is not. Never raises; never waits for embeddings."""
@@ -78,6 +84,7 @@ class Freshness:
             changed = self._retriever.refresh(anew=stores != self._taken_in)
             self._taken_in = stores
             if changed:
+                self._changes += 1
                 seconds = self._clock() - began
                 log.info("the store has changed: generation %d taken in after %.1f s", self._retriever.generation, seconds)
         except Exception as error:  # the old snapshot still answers

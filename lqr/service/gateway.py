@@ -25,7 +25,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 8 * 2**20  # bytes of a request that is no upload: a conversation with its sources, as the browser keeps it
-OTHERS = 20  # requests that are no question are allowed this many times as often
+OTHERS = 20  # requests that are no question, upload or login are allowed this many times as often
+LOGIN = "/login"  # where Gradio takes passwords, when LQR_AUTH is set
 _CALL = re.compile(r"/gradio_api/(?:run|api|call(?:/v2)?)/([^/]+)/?")
 _JOIN = re.compile(r"/gradio_api/queue/join/?")
 # Of Gradio's own page: it needs inline scripts and evaluates the templates of gr.HTML. Nothing is loaded from, sent to or
@@ -94,7 +95,7 @@ class Gateway:
             await self._health(send)
         elif path == "/metrics":
             await self._metrics(send, peer)
-        elif scope["method"] == "POST" and path.startswith("/gradio_api/"):
+        elif scope["method"] == "POST":
             await self._post(scope, receive, send, path, peer)
         else:
             await self._app(scope, receive, send)
@@ -124,6 +125,9 @@ class Gateway:
                 await _reply(send, 413, {"detail": f"larger than {MAX_BODY // 2**20} MB"})
                 return
             body = read
+        elif not self._watch.settings.upload_files:  # Gradio's route takes files whether or not a component asks for some
+            await _reply(send, 403, {"detail": "Files can't be added here."})
+            return
         question = self._is_question(path, body)
         if question and self._watch.closing:
             metrics.turned_away("closing")
@@ -131,12 +135,13 @@ class Gateway:
             return
         forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
         client = client_address(peer, forwarded, self._proxies)
-        wait = (self._questions if question else self._others).take(client)
+        dear = question or upload or path.rstrip("/") == LOGIN  # a password that is tried, too
+        wait = (self._questions if dear else self._others).take(client)
         if wait:
             metrics.turned_away("rate")
             log.info("turned away: %s too often", "asked" if question else "called")
             seconds = max(1, round(wait + 0.5))
-            await _reply(send, 429, {"detail": f"Too many questions at once; ask again in {seconds} s."}, retry=seconds)
+            await _reply(send, 429, {"detail": f"Too many requests at once; ask again in {seconds} s."}, retry=seconds)
             return
         await self._app(scope, receive if upload else _replay(body, receive), send)
 

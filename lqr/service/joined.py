@@ -6,17 +6,14 @@ find is fused by rank. What depends on statistics (how rare a word is) counts bo
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from lqr.corpus.store import DocumentInfo, Store
-from lqr.retrieval.bm25 import K1, B, FloatArray
+from lqr.retrieval.bm25 import FloatArray, how_rare, idf
 from lqr.retrieval.fusion import reciprocal_rank_fusion
-from lqr.retrieval.index import index_terms
 from lqr.retrieval.ranking import Mode
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
@@ -74,13 +71,14 @@ class JoinedRetriever:
         return [self._fused(query, own, base, mode)[:k] for query, own, base in zip(queries, *lists, strict=True)]
 
     def _fused(self, query: str, own: Sequence[Hit], base: Sequence[Hit], mode: Mode) -> list[Hit]:
-        lexical = self._lexical(query, [hit.passage.id for hit in own])
-        own = [replace(hit, scores={**hit.scores, "bm25": score}) for hit, score in zip(own, lexical, strict=True)]
-        if mode == "bm25":
-            own = [replace(hit, score=hit.scores[mode]) for hit in own]
+        found = (*own, *base)
+        lexical = self._lexical(query, [hit.passage.id for hit in found])
+        hits = {
+            hit.passage.id: replace(hit, scores={**hit.scores, "bm25": score}) for hit, score in zip(found, lexical, strict=True)
+        }
         if mode in ("bm25", "dense"):
-            return sorted((*own, *base), key=lambda hit: (-hit.score, hit.passage.id))
-        hits = {hit.passage.id: hit for hit in (*own, *base)}
+            alike = (replace(hit, score=hit.scores[mode]) for hit in hits.values())
+            return sorted(alike, key=lambda hit: (-hit.score, hit.passage.id))
         near = sorted((i for i in hits if "dense" in hits[i].scores), key=lambda i: -hits[i].scores["dense"])
         rankings = [[hit.passage.id for hit in own], [hit.passage.id for hit in base], near]
         fused = reciprocal_rank_fusion(rankings, k=self._rrf_k)
@@ -89,9 +87,16 @@ class JoinedRetriever:
 
     def expand(self, hits: Sequence[Hit], hops: int = 2, limit: int | None = None, *, query: str = "") -> list[Hit]:
         """As :meth:`Retriever.expand`; no edge leads from one collection into the other."""
-        own = [hit for hit in hits if self._is_own(hit.passage.id)]
-        base = [hit for hit in hits if not self._is_own(hit.passage.id)]
-        reached = [*self._own.expand(own, hops, limit, query=query), *self._base.expand(base, hops, limit, query=query)]
+        top = max((hit.score for hit in hits), default=0.0)
+        reached: list[Hit] = []
+        for part, own in ((self._own, True), (self._base, False)):
+            seeds = [hit for hit in hits if self._is_own(hit.passage.id) == own]
+            found = part.expand(seeds, hops, limit, query=query)  # weighs them by the best of its own; here the best of all is 1
+            share = max((hit.score for hit in seeds), default=0.0) / top if found else 1.0
+            reached += (
+                replace(hit, score=hit.score * share, scores={**hit.scores, "graph": hit.scores["graph"] * share})
+                for hit in found
+            )
         return sorted(reached, key=lambda hit: (-hit.score, hit.passage.id))[:limit]
 
     def company(self, passage_id: str) -> list[tuple[Passage, float, str]]:
@@ -106,12 +111,6 @@ class JoinedRetriever:
         """As :meth:`Retriever.passages_of`."""
         return self._of(document_id).passages_of(document_id)
 
-    def passage_vectors(self, ids: Sequence[str]) -> FloatArray:
-        """As :meth:`Retriever.passage_vectors`."""
-        if not ids:
-            return self._base.passage_vectors(ids)
-        return np.concatenate([self._of(passage_id).passage_vectors([passage_id]) for passage_id in ids])
-
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """As :meth:`Retriever.encode`."""
         return self._base.encode(texts)
@@ -119,53 +118,41 @@ class JoinedRetriever:
     def signals(self, query: str, ids: Sequence[str]) -> tuple[list[float], list[float], list[float | None]]:
         """As :meth:`Retriever.signals`.
 
-        In a collection of three passages no word is rare, so the BM25 scores of own passages are reckoned with the
-        frequencies of both collections; else they would always stand below those of the others.
+        In a collection of three passages no word is rare, so BM25 scores are reckoned with the frequencies of both
+        collections; else those of own passages would always stand below the others.
         """
-        found: dict[str, tuple[float, float, float | None]] = {}
+        found: dict[str, tuple[float, float | None]] = {}
         for part, own in ((self._own, True), (self._base, False)):
-            mine = [passage_id for passage_id in ids if self._is_own(passage_id) == own]
-            if mine:
-                cosines, lexical, asked = part.signals(query, mine)
-                if own:
-                    lexical = self._lexical(query, mine)
-                found.update(zip(mine, zip(cosines, lexical, asked, strict=True), strict=True))
-        return tuple([found[i][kind] for i in ids] for kind in range(3))  # type: ignore[return-value]
+            if mine := [passage_id for passage_id in ids if self._is_own(passage_id) == own]:
+                cosines, _, asked = part.signals(query, mine)
+                found.update(zip(mine, zip(cosines, asked, strict=True), strict=True))
+        return [found[i][0] for i in ids], self._lexical(query, ids), [found[i][1] for i in ids]
 
     def asked_about(self, query: str, passage_id: str) -> list[tuple[str, float]] | None:
         """As :meth:`Retriever.asked_about`."""
         return self._of(passage_id).asked_about(query, passage_id)
 
-    def _lexical(self, query: str, ids: Sequence[str]) -> list[float]:
-        """BM25 of own passages (the formula of :mod:`lqr.retrieval.bm25`), with document frequencies over both collections."""
-        documents = dict.fromkeys(passage_id.rpartition("-")[0] for passage_id in ids)
-        bags = {p.id: Counter(index_terms(p)) for document in documents for p in self._own.passages_of(document)}
-        lengths = {passage_id: bag.total() for passage_id, bag in bags.items()}
-        mean = sum(lengths.values()) / max(len(lengths), 1) or 1.0
-        size = len(self)
-        weights = {}
-        for term in dict.fromkeys(tokenize(query)):
-            held = self._held(term)
-            weights[term] = math.log(1 + (size - held + 0.5) / (held + 0.5))
-        scores = []
-        for passage_id in ids:
-            bag = bags.get(passage_id, Counter())
-            norm = K1 * (1 - B + B * lengths.get(passage_id, 0) / mean)
-            scores.append(sum(weight * bag[term] / (bag[term] + norm) for term, weight in weights.items() if bag[term]))
-        return scores
+    def saturations(self, terms: Sequence[str], ids: Sequence[str]) -> FloatArray:
+        """As :meth:`Retriever.saturations`; a passage's length counts against the mean of its own collection."""
+        found = np.zeros((len(terms), len(ids)), dtype=np.float32)
+        for part, own in ((self._own, True), (self._base, False)):
+            if places := [place for place, passage_id in enumerate(ids) if self._is_own(passage_id) == own]:
+                found[:, places] = part.saturations(terms, [ids[place] for place in places])
+        return found
+
+    def holders(self, term: str) -> int:
+        """As :meth:`Retriever.holders`, in both collections."""
+        return self._own.holders(term) + self._base.holders(term)
 
     def rarity(self, term: str) -> float:
         """As :meth:`Retriever.rarity`, over both collections."""
-        held, size = self._held(term), len(self)
-        return 1.0 if not held else max(0.0, math.log((size + 1) / held) / math.log(size + 1))
+        return how_rare(self.holders(term), len(self))
 
-    def _held(self, term: str) -> int:
-        """How many passages hold ``term``; one alone in its collection counts as none, as its rarity there is 1 as well."""
-        total = 0
-        for part in (self._own, self._base):
-            rarity, size = part.rarity(term), len(part)
-            total += round((size + 1) ** (1 - rarity)) if rarity < 1.0 else 0
-        return total
+    def _lexical(self, query: str, ids: Sequence[str]) -> list[float]:
+        """BM25 of passages of either collection, with the frequencies of both."""
+        terms = tokenize(query)
+        rarities = np.array([idf(self.holders(term), len(self)) for term in terms], dtype=np.float32)
+        return [float(score) for score in rarities @ self.saturations(terms, ids)]
 
     def _of(self, name: str) -> Retriever:
         return self._own if self._is_own(name) else self._base

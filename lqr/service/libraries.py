@@ -6,7 +6,6 @@ collection that the page was started with and those that ``LQR_LIBRARIES`` names
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import threading
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from lqr.app import Application, build, collection_folder, collection_profile
 from lqr.corpus.store import FILE_NAME
 from lqr.errors import SettingsError
 from lqr.service.variants import with_prompt
+from lqr.service.watch import WatchedPipeline, watched_by
 
 log = logging.getLogger(__name__)
 
@@ -65,13 +65,15 @@ class Libraries:
 
     def _made(self, name: str) -> Application:
         base = self._base
-        # No second copy of a language model: the one that is loaded writes, unless the collection's profile names another.
-        settings = replace(base.settings, collection=name, llm="composer")
+        # No second copy of a language model: the one that is loaded writes, unless LQR_LLM names none and the profile another.
+        settings = replace(base.settings, collection=name, llm="composer" if base.settings.llm else "")
         made = build(settings, collection=name, embedder=base.retriever.embedder)
-        stages = {field.name: getattr(made.pipeline, field.name) for field in dataclasses.fields(made.pipeline)}
-        stages["model_writer"] = made.pipeline.model_writer or with_prompt(base.pipeline.model_writer, made.profile.prompt)
+        writer = made.pipeline.model_writer or with_prompt(base.pipeline.model_writer, made.profile.prompt)
+        made = replace(made, pipeline=replace(made.pipeline, model_writer=writer))
+        if isinstance(base.pipeline, WatchedPipeline):
+            made = watched_by(base.pipeline.watch, made, name)  # its own store is looked at, not the base's
         log.info("collection %s opened: %d passages", name, len(made.retriever))
-        return replace(made, pipeline=replace(base.pipeline, **stages))
+        return made
 
     def close(self) -> None:
         """Close what was opened here; the base is the caller's."""

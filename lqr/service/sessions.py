@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 
 from lqr.app import Application
+from lqr.errors import LqrError
 from lqr.service.libraries import Libraries
 from lqr.service.scratch import Scratch
 from lqr.service.uploads import Collection, QuotaError
@@ -21,6 +22,15 @@ from lqr.service.variants import Variants
 log = logging.getLogger(__name__)
 SWEEP = 30.0  # seconds between two looks for documents whose time is up
 SHORTEST_KEY = 8  # a shorter one could be guessed
+SHARE = 5  # one client address may hold the fifth part of the places, and two in any case: keys cost whoever asks nothing
+
+
+class DroppedError(LqrError):
+    """A session asks its own documents, and they are no longer here; unused ones are kept for ``minutes``."""
+
+    def __init__(self, minutes: int) -> None:
+        super().__init__(f"documents of one's own are dropped after {minutes} minutes without use; add them again")
+        self.minutes = minutes
 
 
 class Sessions:
@@ -36,6 +46,7 @@ class Sessions:
         self._open: dict[str, Collection] = {}
         self._chosen: dict[str, str] = {}  # the library of a session, where it is not the usual one
         self._used: dict[str, float] = {}
+        self._clients: dict[str, str] = {}  # the address that opened a collection
         self._scratch: Scratch | None = None
         self._ended = threading.Event()
 
@@ -51,11 +62,14 @@ class Sessions:
                 self._used[key] = self._clock()
             return self._open.get(key or "")
 
-    def open(self, key: str | None) -> Collection:
+    def open(self, key: str | None, client: str = "") -> Collection:
         """The collection of a session, made if need be.
 
+        Args:
+            client: the address that asks, as :func:`~lqr.service.limits.client_address` has it; empty: not counted.
+
         Raises:
-            QuotaError: the key is none, or as many sessions have one as may.
+            QuotaError: the key is none, or as many sessions, of all or of this client, have one as may.
             StoreError: the folder can't be written.
         """
         if found := self.get(key):
@@ -67,16 +81,35 @@ class Sessions:
             if key not in self._open:  # another request of the same session may have been first
                 if len(self._open) >= settings.upload_sessions:
                     raise QuotaError("too many visitors have documents here just now; try again in a while")
+                places = max(2, settings.upload_sessions // SHARE)
+                if client and sum(other == client for other in self._clients.values()) >= places:
+                    raise QuotaError(f"{places} pages of your address have documents here; close one, or try again in a while")
                 if self._scratch is None:
                     self._scratch = Scratch(settings.home / "sessions")
                     threading.Thread(target=self._sweep_on, name="lqr-sessions", daemon=True).start()
                 self._open[key] = Collection(self._of(self.library(key)), self._scratch.folder / secrets.token_hex(8))
+                self._clients[key] = client
             self._used[key] = self._clock()
             return self._open[key]
 
-    def application(self, key: str | None) -> Application:
-        """What answers the questions of a session."""
+    def application(self, key: str | None, *, library: str = "", own: bool = False) -> Application:
+        """What answers the questions of a session.
+
+        Args:
+            library: the library that the page shows as chosen. It answers although the choice was forgotten here meanwhile,
+                as happens when time is up or the program was started anew.
+            own: whether the page shows that documents of its own answer.
+
+        Raises:
+            DroppedError: own documents should answer, and there are none.
+            KeyError: there is no such library.
+            LqrError: it can't be opened.
+        """
         found = self.get(key)
+        if own and not (found and found.uploads):
+            raise DroppedError(self._base.settings.upload_minutes)
+        if library and library != self.library(key):
+            self.choose_library(key, library)
         return found.application if found else self.libraries.application(self.library(key))
 
     def library(self, key: str | None) -> str:
@@ -127,6 +160,7 @@ class Sessions:
     def _forget(self, key: str) -> Collection | None:
         self._used.pop(key, None)
         self._chosen.pop(key, None)
+        self._clients.pop(key, None)
         return self._open.pop(key, None)
 
     def close(self) -> None:

@@ -12,14 +12,14 @@ from typing import cast
 
 from lqr.app import Application
 from lqr.classifiers.word_pieces import load_pieces
-from lqr.conversation import Rewriter
 from lqr.corpus.profile import Profile
 from lqr.corpus.store import Store
-from lqr.entities import EntityFinder, places
+from lqr.entities import places
 from lqr.grounding.refusal import Gate, Verdict, beside, load_weights
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
 from lqr.service.joined import JoinedRetriever, JoinedStore
+from lqr.service.names import naming
 from lqr.types import Hit
 from lqr.writing.model_writer import ModelWriter
 
@@ -86,8 +86,6 @@ class Variants:
         # The stages were written for one collection; the joined ones answer every question that they put.
         searched = retriever if alone else cast(Retriever, joined)
         read = store if alone else cast(Store, both)
-        titles = [info.title for info in read.documents()]
-        entities = EntityFinder(profile, titles)
         pieces, weights = self._gate_parts
         unbound = replace(profile, not_held=())
 
@@ -100,14 +98,12 @@ class Variants:
             store=read,
             retriever=searched,
             profile=profile,
-            rewriter=Rewriter(profile, titles, max_chars=settings.max_question_chars, history_turns=settings.history_turns),
-            complexity=base.pipeline.complexity.with_entities(entities),
-            layered=replace(base.pipeline.layered, retriever=searched, names=entities, places=partial(places, profile)),
+            layered=replace(base.pipeline.layered, retriever=searched, places=partial(places, profile)),
             reranker=replace(base.pipeline.reranker, signals=joined.signals),
             composer=base.pipeline.composer.of_documents(partial(beside, profile), joined.asked_about),
             gate=gate_of(profile) if alone else cast(Gate, EitherGate(gate_of(profile), gate_of(unbound), is_own)),
-            entities=entities,
             model_writer=with_prompt(base.pipeline.model_writer, profile.prompt),
             rules=None if alone else base.pipeline.rules,
         )
+        pipeline = replace(pipeline, **naming(pipeline))
         return replace(base, pipeline=pipeline, store=read, retriever=searched, profile=profile)

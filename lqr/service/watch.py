@@ -24,6 +24,7 @@ from lqr.pipeline import Pipeline, never
 from lqr.service.freshness import Freshness
 from lqr.service.logs import request
 from lqr.service.metrics import Metrics, Outcome
+from lqr.service.names import UpToDate
 from lqr.service.recent import Recent
 from lqr.service.traces import Traces
 from lqr.settings import Settings
@@ -68,14 +69,13 @@ class _Task:
 
 
 class Watch:
-    """What watches over the answers of one application. Safe to use from several threads."""
+    """What watches over the answers of a program, whichever library they come from. Safe to use from several threads."""
 
-    def __init__(self, settings: Settings, metrics: Metrics, traces: Traces, freshness: Freshness | None = None) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics, traces: Traces) -> None:
         self.settings = settings
         self.metrics = metrics
         self.recent = Recent()
         self._traces = traces
-        self._freshness = freshness
         self._closing = threading.Event()
         self._ending = threading.Event()
         self._lock = threading.Lock()
@@ -136,8 +136,6 @@ class Watch:
             self._under_way += 1
         try:
             with request(number):
-                if self._freshness is not None:
-                    self._freshness.check()
                 task = _Task(work, lambda: cancelled() or self._ending.is_set())
             try:
                 for event in self._events(task, began, cancelled):
@@ -215,9 +213,13 @@ def _outcome(answer: Answer) -> Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class WatchedPipeline(Pipeline):
-    """A pipeline whose answers are watched over. ``dataclasses.replace`` with other stages keeps the watch."""
+    """A pipeline whose answers are watched over. ``dataclasses.replace`` with other stages keeps the watch.
+
+    ``up_to_date`` sees to what other processes have ingested into its library before each answer; without it nothing does.
+    """
 
     watch: Watch
+    up_to_date: UpToDate | None = None
 
     def stream(
         self, question: str, history: Sequence[Turn] = (), *, cancelled: Callable[[], bool] = never, **options: Any
@@ -225,7 +227,8 @@ class WatchedPipeline(Pipeline):
         """As :meth:`lqr.pipeline.Pipeline.stream`, within ``settings.answer_seconds``."""
 
         def work(stop: Callable[[], bool]) -> Iterator[Event]:
-            return Pipeline.stream(self, question, history, cancelled=stop, **options)
+            now = self.up_to_date.of(self) if self.up_to_date else self
+            yield from Pipeline.stream(now, question, history, cancelled=stop, **options)
 
         return self.watch.stream(work, question, history, cancelled)
 
@@ -233,14 +236,16 @@ class WatchedPipeline(Pipeline):
 def watched(application: Application, metrics: Metrics | None = None) -> tuple[Application, Watch]:
     """``application`` with its pipeline watched over, and its watch."""
     settings = application.settings
-    folder = collection_folder(settings, settings.collection)
-    watch = Watch(
-        settings,
-        metrics or Metrics(),
-        Traces(settings.home / "traces", settings.traces, settings.traces_days),
-        Freshness(application.retriever, application.store, folder),
-    )
+    traces = Traces(settings.home / "traces", settings.traces, settings.traces_days)
+    watch = Watch(settings, metrics or Metrics(), traces)
     watch.metrics.gauge("passages", "Passages that searches see", lambda: len(application.retriever))
     watch.metrics.gauge("generation", "Generation of the store that searches see", lambda: application.retriever.generation)
-    stages = {field.name: getattr(application.pipeline, field.name) for field in dataclasses.fields(application.pipeline)}
-    return dataclasses.replace(application, pipeline=WatchedPipeline(**stages, watch=watch)), watch
+    return watched_by(watch, application, settings.collection), watch
+
+
+def watched_by(watch: Watch, application: Application, collection: str) -> Application:
+    """``application``, which serves ``collection``, with its pipeline under a ``watch`` that there is already."""
+    freshness = Freshness(application.retriever, application.store, collection_folder(application.settings, collection))
+    stages = {field.name: getattr(application.pipeline, field.name) for field in dataclasses.fields(Pipeline)}
+    pipeline = WatchedPipeline(**stages, watch=watch, up_to_date=UpToDate(freshness))
+    return dataclasses.replace(application, pipeline=pipeline)

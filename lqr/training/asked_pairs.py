@@ -24,14 +24,17 @@ MARGIN = 0.92  # of the right passage's cosine, above which an unmarked one is n
 
 
 def without_test(asked: Sequence[Asked], test: Sequence[str], *, limit: float = 0.6) -> list[Asked]:
-    """``asked`` without near-duplicates of ``test``: those sharing more than ``limit`` of their content words (Jaccard)."""
+    """``asked`` without near-duplicates of ``test``: those sharing more than ``limit`` of their content words (Jaccard).
+
+    A follow-up is one by what it means too: the question before it, which it is read behind, would hide that.
+    """
     words = [frozenset(content_words(question)) for question in test]
 
     def near(question: str) -> bool:
         mine = frozenset(content_words(question))
         return any(mine and len(mine & other) / len(mine | other) > limit for other in words)
 
-    return [item for item in asked if not near(item.question)]
+    return [item for item in asked if not near(item.question) and not near(item.means)]
 
 
 def read_conversations(path: Path) -> list[list[Asked]]:
@@ -46,17 +49,20 @@ def read_conversations(path: Path) -> list[list[Asked]]:
     """
     conversations = []
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")  # not splitlines(): a text may hold a U+2028
     except (OSError, ValueError) as error:
         raise ReadError(f"{path.name}: can't be read ({error})") from error
     for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
         try:
             said: list[Asked] = []
             before = ""
             for turn in json.loads(line)["turns"]:
                 message = f"{before.rstrip('?!. ')}. {turn['say']}" if before else str(turn["say"])
-                said.append(Asked(message, str(turn["document"]), str(turn["contains"])))
-                before = turn["means"]
+                means = str(turn["means"])
+                said.append(Asked(message, str(turn["document"]), str(turn["contains"]), means))
+                before = means
             conversations.append(said)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ReadError(f"{path.name} line {number}: {error!r}; each turn needs say, means, document and contains") from error

@@ -8,12 +8,14 @@ and the binary cross-entropy of the sentences that somebody marked. Optimiser an
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lqr.training.cross_encoder import TrainConfig, calibration_error, fit_temperature, trainer_arguments
+from lqr.training.relevance import apart
 from lqr.training.windows import SPAN, ReadingTask
 
 HELD_OUT = 400
@@ -36,7 +38,8 @@ class _Tasks:
 def train_reader(tasks: Sequence[ReadingTask], config: TrainConfig, *, resume: bool = False) -> dict[str, float]:
     """Fine-tune from ``config.base`` (an encoder, a pair encoder, or a reader with its heads), calibrate, save to ``config.out``.
 
-    The last ``HELD_OUT`` windows (at most a fifth) serve for choosing the checkpoint and for calibration.
+    About ``HELD_OUT`` windows (or a fifth), of questions that nothing is trained on, serve
+    for choosing the checkpoint and for calibration.
     Returns the held-out metrics.
     """
     import numpy as np
@@ -106,7 +109,7 @@ def train_reader(tasks: Sequence[ReadingTask], config: TrainConfig, *, resume: b
         return {**inputs, "starts": starts, "ends": ends, "kinds": kinds, "needed": needed}
 
     count = min(HELD_OUT, max(1, len(tasks) // 5))
-    training, held_out = list(tasks[:-count]), list(tasks[-count:])
+    training, held_out = apart(tasks, count, random.Random(config.seed))  # a question has several windows
     model = WithLoss()
     arguments = trainer_arguments(
         config,

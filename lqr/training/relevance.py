@@ -1,7 +1,7 @@
 """The recipe of ``models/relevance``: which pairs, how many of each, and the training run.
 
 General pairs teach what answering is; pairs made from a collection's own headings teach how its documents speak. The
-held-out pairs come from the same mixture and serve for early stopping and calibration only.
+held-out pairs come from other questions of the same mixture and serve for early stopping and calibration only.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from lqr.training import collection_pairs, pairs
 from lqr.training.cross_encoder import TrainConfig, train
@@ -37,8 +38,7 @@ def mixture(
     general = [p for p in general if id(p) not in dropped]
     own = collection_pairs.build(passages, seed=seed) if passages else []
     mixed = general + rng.sample(own, min(len(own), collection))
-    rng.shuffle(mixed)
-    return mixed[HELD_OUT:], mixed[:HELD_OUT]
+    return apart(mixed, HELD_OUT, rng)
 
 
 def capped(rows: Sequence[Pair], caps: Mapping[str, int], rng: random.Random) -> list[Pair]:
@@ -54,15 +54,26 @@ def capped(rows: Sequence[Pair], caps: Mapping[str, int], rng: random.Random) ->
     return taken
 
 
-def apart(rows: Sequence[Pair], count: int, rng: random.Random) -> tuple[list[Pair], list[Pair]]:
+class OfQuestion(Protocol):
+    """Anything made from a question."""
+
+    @property
+    def question(self) -> str:
+        """The question, as it is asked."""
+
+
+Row = TypeVar("Row", bound=OfQuestion)
+
+
+def apart(rows: Sequence[Row], count: int, rng: random.Random) -> tuple[list[Row], list[Row]]:
     """``rows`` shuffled, for training and held out: about ``count`` of them, all of a question on one side."""
-    by_question: dict[str, list[Pair]] = {}
+    by_question: dict[str, list[Row]] = {}
     for row in rows:
         by_question.setdefault(row.question, []).append(row)
     questions = list(by_question)
     rng.shuffle(questions)
-    held: list[Pair] = []
-    training: list[Pair] = []
+    held: list[Row] = []
+    training: list[Row] = []
     for question in questions:
         (held if len(held) < count else training).extend(by_question[question])
     rng.shuffle(training)

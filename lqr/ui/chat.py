@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import gradio as gr
 
 from lqr.errors import LqrError
-from lqr.service.sessions import Sessions
+from lqr.service.sessions import DroppedError, Sessions
 from lqr.ui import asking, document, endpoints, export, feedback, panels, views
 from lqr.ui.exchange import MAX_SHOWN, RATINGS, Conversation, Exchange
 from lqr.ui.feedback import Recorder
@@ -27,9 +27,10 @@ from lqr.ui.library import Library
 from lqr.ui.markup import escape
 from lqr.ui.models_tab import ModelsTab
 from lqr.ui.options import Options
+from lqr.ui.parts import LOG, mapping, scripted, sent
 from lqr.ui.search_tab import SearchTab
 from lqr.ui.session import Live, Session
-from lqr.ui.texts import ASSETS, Texts, choose, component_texts
+from lqr.ui.texts import Texts, choose, component_texts
 
 if TYPE_CHECKING:
     from lqr.app import Application
@@ -39,7 +40,8 @@ log = logging.getLogger(__name__)
 # It protects nothing: the text never leaves the reader's own browser except in the reader's own questions.
 STORAGE = {"storage_key": "lqr-conversation", "secret": "kept-in-the-browser"}
 Update = dict[Any, Any]
-ApplicationOf = Callable[[gr.Request], "Application"]
+ApplicationOf = Callable[[gr.Request, Mapping[str, Any]], "Application"]
+SWEEP = 60  # seconds between two looks for files that were sent to Gradio and never added
 
 
 class ChatPage:
@@ -47,7 +49,8 @@ class ChatPage:
 
     Args:
         application: what every visitor asks.
-        application_of: the application of one visitor, whose own documents it may hold besides.
+        application_of: the application of one visitor, whose own documents it may hold besides. It is given what the page shows
+            as chosen under Documents (``library``, ``scope``; empty where the question is not one of what to answer from).
         recorder: where thumbs go; None shows none.
         tabs: label and builder of the tabs beside the chat; a builder is called inside its tab.
     """
@@ -61,16 +64,17 @@ class ChatPage:
         tabs: Sequence[tuple[Any, Callable[[], None]]] = (),
     ) -> None:
         self.app, self.tabs = application, tabs
-        self.app_of: ApplicationOf = application_of or (lambda request: application)
+        self.app_of: ApplicationOf = application_of or (lambda request, shown: application)
         self.recorder = recorder
 
     def build(self) -> gr.Blocks:
         """The Gradio app, ready to be launched with ``theme.launch_options()``."""
         profile, words = self.app.profile, component_texts()
-        with gr.Blocks(title=profile.title or profile.name, analytics_enabled=False, fill_width=True) as blocks:
+        title, kept = profile.title or profile.name, (SWEEP, 60 * self.app.settings.upload_minutes)
+        with gr.Blocks(title=title, analytics_enabled=False, fill_width=True, delete_cache=kept) as blocks:
             with gr.Row(elem_id="top"):
                 gr.Button(words("conversations"), elem_id="open-drawer", size="sm", scale=0)
-                gr.HTML(f"<h1>{escape(profile.title or profile.name)}</h1>", elem_id="title", apply_default_css=False)
+                gr.HTML(f"<h1>{escape(title)}</h1>", elem_id="title", apply_default_css=False)
                 gr.Button(words("new"), elem_id="new", size="sm", scale=0)
             endpoints.add(self.app)  # first, so that no event of the page takes their names
             with gr.Tabs(elem_id="tabs"):
@@ -87,7 +91,7 @@ class ChatPage:
         words = component_texts()
         self.saved = gr.BrowserState(None, **STORAGE)
         self.session = gr.State(Session())
-        self.page = _html("page", "page.js", value={}, html_template=_LOG)
+        self.page = scripted("page", "page.js", value={}, html_template=LOG)
         with gr.Column(elem_id="composer"):
             self.waiting = gr.HTML("", elem_id="waiting", apply_default_css=False)
             self.notice = gr.HTML("", elem_id="editing", apply_default_css=False)
@@ -105,11 +109,11 @@ class ChatPage:
                 )
                 gr.Button(words("send"), variant="primary", elem_id="send", scale=0)
                 gr.Button(words("stop"), elem_id="stop", scale=0)
-            self.options = _html("options", "composer.js")
+            self.options = scripted("options", "composer.js")
             self.small_print = gr.HTML("", elem_id="small-print", apply_default_css=False)
-        self.viewer = _html("viewer", "viewer.js")
-        self.drawer = _html("drawer", "drawer.js")
-        self.parcel = _html("parcel", "parcel.js", value={})
+        self.viewer = scripted("viewer", "viewer.js")
+        self.drawer = scripted("drawer", "drawer.js")
+        self.parcel = scripted("parcel", "parcel.js", value={})
         self._connect(blocks)
 
     def _connect(self, blocks: gr.Blocks) -> None:
@@ -179,9 +183,10 @@ class ChatPage:
     def ask(self, saved: Any, session: Session, event: gr.EventData, request: gr.Request) -> Iterator[Update]:
         """Answer a question. The event carries its ``text`` and ``name``, and how it is asked:
 
-        ``instead`` replaces the last exchange, ``alone`` leaves the conversation out, ``options`` see :class:`Options`.
+        ``instead`` replaces the last exchange, ``alone`` leaves the conversation out, ``options`` see :class:`Options`,
+        ``shown`` is what the page shows as chosen under Documents: that answers, or nothing does.
         """
-        texts, conversation, asked = _texts(request), Conversation.from_json(saved), _data(event)
+        texts, conversation, asked = _texts(request), Conversation.from_json(saved), sent(event)
         question, name = str(asked.get("text") or ""), str(asked.get("name") or secrets.token_hex(8))[:64]
         exchanges = conversation.exchanges[:-1] if asked.get("instead") else conversation.exchanges
         before = Conversation(exchanges, conversation.id or secrets.token_hex(8))
@@ -192,7 +197,15 @@ class ChatPage:
             yield self._under_way(live, name, texts, texts.thinking)
             history = Conversation() if asked.get("alone") else before
             show = partial(self._under_way, live, name, texts)
-            yield from asking.stream(live, question, history, self.app_of(request), texts, show)
+            try:
+                application = self.app_of(request, mapping(asked.get("shown")))
+            except DroppedError as error:
+                live.exchange = replace(live.exchange, error=texts.own_gone.format(minutes=error.minutes))
+            except (LqrError, KeyError):
+                log.exception("a library was not opened")
+                live.exchange = replace(live.exchange, error=texts.library_unopened)
+            else:
+                yield from asking.stream(live, question, history, application, texts, show)
             if live.settle():
                 status = texts.stopped if live.exchange.stopped else live.exchange.error or texts.ready
                 yield self._settled(before.and_then(live.exchange), texts, status=status)
@@ -203,7 +216,7 @@ class ChatPage:
     def stop(self, saved: Any, session: Session, event: gr.EventData, request: gr.Request) -> Update:
         """End the answer under way and keep what there is of it; a question still in the queue goes back unasked."""
         texts = _texts(request)
-        live = session.stop(str(_data(event).get("name") or ""))
+        live = session.stop(str(sent(event).get("name") or ""))
         if live is None:
             return self._settled(Conversation.from_json(saved), texts)
         if not live.settle():
@@ -215,7 +228,7 @@ class ChatPage:
 
     def open_conversation(self, event: gr.EventData, request: gr.Request) -> Update:
         """Show the conversation that the event carries, out of the browser's store or out of a file; none: a new one."""
-        texts, raw = _texts(request), _data(event).get("conversation")
+        texts, raw = _texts(request), sent(event).get("conversation")
         conversation = Conversation.from_json(raw)
         if raw and not conversation.exchanges:
             gr.Warning(texts.import_bad)
@@ -226,19 +239,19 @@ class ChatPage:
 
     def save_file(self, saved: Any, event: gr.EventData, request: gr.Request) -> Update:
         """The conversation as a file for the browser to save (``kind`` is ``markdown`` or ``json``)."""
-        texts, asked, profile = _texts(request), _data(event), self.app.profile
+        texts, asked, profile = _texts(request), sent(event), self.app.profile
         kind, name = str(asked.get("kind")), str(asked.get("title") or "")
         file = export.as_file(Conversation.from_json(saved), kind, profile.title or profile.name, name, texts)
         return {self.parcel: {**file.to_json(), "number": secrets.token_hex(4)}}  # twice the same is a change all the same
 
     def open_document(self, saved: Any, event: gr.EventData, request: gr.Request) -> Update:
         """The whole document of a source, at the place that was cited."""
-        texts, place = _texts(request), _data(event)
+        texts, place = _texts(request), sent(event)
         source = Conversation.from_json(saved).source(place.get("exchange"), place.get("number"))
         if source is None:
             return {self.viewer: document.missing(texts)}
         try:
-            whole = self.app_of(request).store.document(str(source.get("document_id")))
+            whole = self.app_of(request, {}).store.document(str(source.get("document_id")))
         except (LqrError, KeyError):
             log.info("document %r is gone", source.get("document_id"))
             return {self.viewer: document.missing(texts)}
@@ -247,7 +260,7 @@ class ChatPage:
 
     def rate(self, saved: Any, event: gr.EventData, request: gr.Request) -> Update:
         """Record a thumb with its reasons, and show it as given."""
-        texts, conversation, given = _texts(request), Conversation.from_json(saved), _data(event)
+        texts, conversation, given = _texts(request), Conversation.from_json(saved), sent(event)
         index, rating = given.get("exchange"), given.get("rating")
         known = isinstance(index, int) and 0 <= index < len(conversation.exchanges) and rating in RATINGS
         item = conversation.exchanges[cast(int, index)] if known else None
@@ -278,8 +291,9 @@ def build(application: Application, opened: ExitStack) -> gr.Blocks:
     opened.callback(sessions.close)
     own = Library(application, sessions)
 
-    def application_of(request: gr.Request) -> Application:
-        return sessions.application(request.session_hash)
+    def application_of(request: gr.Request, shown: Mapping[str, Any]) -> Application:
+        own = shown.get("scope") in ("both", "own")
+        return sessions.application(request.session_hash, library=str(shown.get("library") or ""), own=own)
 
     tabs = [
         (words("documents"), own.build),
@@ -296,29 +310,5 @@ def build(application: Application, opened: ExitStack) -> gr.Blocks:
     return blocks
 
 
-def _html(name: str, script: str, *, value: Any = "", html_template: str = "<div></div>") -> gr.HTML:
-    """A part of the page that its own script fills."""
-    return gr.HTML(
-        value,
-        html_template=html_template,
-        js_on_load=(ASSETS / script).read_text(encoding="utf-8"),
-        elem_id=name,
-        apply_default_css=False,
-        container=False,
-    )
-
-
 def _texts(request: gr.Request) -> Texts:
     return choose(request.headers.get("accept-language"))
-
-
-def _data(event: gr.EventData) -> Mapping[str, Any]:
-    """What the page's script sent; it may have been tampered with, so every value is checked where it is used."""
-    return event._data if isinstance(event._data, dict) else {}
-
-
-_LOG = """
-<div id="column"><div id="log" role="log" aria-live="off"></div></div>
-<aside id="empty"></aside>
-<p id="status" class="away" role="status" aria-live="polite"></p>
-"""

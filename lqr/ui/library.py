@@ -1,7 +1,8 @@
 """The Documents tab: a visitor's own files, added, listed and removed, and which documents answer.
 
-Every file is read at once and Gradio's copy of it deleted, as whoever knows its address could fetch that. What is kept, for
-how long and for whom is decided in ``lqr.service.sessions``; a session is known by the hash that Gradio gave its page.
+Every file is read at once and Gradio's copy of it deleted, as whoever knows its address could fetch that; a copy that was never
+to be added is left to Gradio (the page's ``delete_cache``). What is kept, for how long and for whom is decided in
+``lqr.service.sessions``; a session is known by the hash that Gradio gave its page.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -18,9 +20,11 @@ import gradio as gr
 
 from lqr.corpus.readers import clean_source, supported_suffixes
 from lqr.errors import LqrError, ReadError
+from lqr.service.limits import client_address
 from lqr.service.sessions import Sessions
 from lqr.service.uploads import Collection, QuotaError, Scope, Upload
 from lqr.ui.markup import escape
+from lqr.ui.parts import sent
 from lqr.ui.texts import ASSETS, Texts, choose, component_texts
 
 if TYPE_CHECKING:
@@ -79,16 +83,26 @@ class Library:
     def add(self, paths: list[str] | None, request: gr.Request) -> Iterator[tuple[Any, Any]]:
         """Take files in, one after the other, telling how far each has come."""
         texts = texts_of(request)
-        rows: Rows = [(clean_source(Path(path).name), "waiting", texts.upload_waiting) for path in paths or ()]
-        for number, path in enumerate(paths or ()):
-            name = rows[number][0]
-            for state, said in self._taken(Path(path), request.session_hash, texts):
-                rows[number] = (name, state, said)
-                yield gr.skip(), self._panel(request, rows)
-        yield gr.File(value=None), self._panel(request, rows)
+        files = [Path(path) for path in paths or ()]
+        rows: Rows = [(clean_source(file.name), "waiting", texts.upload_waiting) for file in files]
+        opened = cache(partial(self.sessions.open, request.session_hash, self._client(request)))
+        try:
+            for number, file in enumerate(files):
+                name = rows[number][0]
+                for state, said in self._taken(file, opened, texts):
+                    rows[number] = (name, state, said)
+                    yield gr.skip(), self._panel(request, rows)
+            yield gr.File(value=None), self._panel(request, rows)
+        finally:  # also when the page was closed meanwhile
+            for file in files:
+                file.unlink(missing_ok=True)
 
-    def _taken(self, path: Path, key: str | None, texts: Texts) -> Iterator[tuple[str, str]]:
-        """How far one file has come, until it is ready or refused."""
+    def _taken(self, path: Path, opened: Callable[[], Collection], texts: Texts) -> Iterator[tuple[str, str]]:
+        """How far one file has come, until it is ready or refused.
+
+        ``opened`` gives the same collection for all files of one upload: the page may end between two of them, and the next
+        one must meet the collection that was closed then, not make another that nobody would see or remove.
+        """
         yield "reading", texts.upload_reading
         try:
             try:
@@ -97,7 +111,7 @@ class Library:
                 data = path.read_bytes()
             finally:
                 path.unlink(missing_ok=True)
-            work = _Work(self.sessions.open(key), path.name, data)
+            work = _Work(opened(), path.name, data)
             for what, done, total in work.progress():
                 words = texts.upload_pages if what == "pages" else texts.upload_indexing
                 yield "reading", words.format(done=done, total=total)
@@ -110,13 +124,19 @@ class Library:
             log.exception("upload %s failed", number)
             yield "failed", texts.failed.format(id=number)
 
+    def _client(self, request: gr.Request) -> str:
+        """The address that an upload counts for, as the gateway has it."""
+        client = getattr(request, "client", None)
+        forwarded = [value for name, value in request.headers.items() if name.lower() == "x-forwarded-for"]
+        return client_address(client.host if client else None, forwarded, self.application.settings.trusted_proxies)
+
     def remove(self, event: gr.EventData, request: gr.Request) -> str:
         """Remove the file that the event names by its ``id``."""
         texts, mine = texts_of(request), self.sessions.get(request.session_hash)
         gone: Upload | None = None
         if mine is not None:
             try:
-                gone = mine.delete(str(_data(event).get("id") or ""))
+                gone = mine.delete(str(sent(event).get("id") or ""))
             except LqrError:
                 log.exception("a document was not removed")
         return self._panel(request, status=texts.removed.format(name=gone.name) if gone else "")
@@ -125,13 +145,13 @@ class Library:
         """Answer from other documents."""
         mine = self.sessions.get(request.session_hash)
         if mine is not None:
-            mine.choose(str(_data(event).get("scope") or ""))
+            mine.choose(str(sent(event).get("scope") or ""))
         return self._panel(request)
 
     def choose(self, event: gr.EventData, request: gr.Request) -> str:
         """Ask another library."""
         try:
-            self.sessions.choose_library(request.session_hash, str(_data(event).get("library") or ""))
+            self.sessions.choose_library(request.session_hash, str(sent(event).get("library") or ""))
         except (LqrError, KeyError):
             log.exception("a library was not opened")
             return self._panel(request, status=texts_of(request).library_unopened)
@@ -250,7 +270,3 @@ def size(count: int) -> str:
 def texts_of(request: gr.Request) -> Texts:
     """The words of the page in the browser's language."""
     return choose(request.headers.get("accept-language"))
-
-
-def _data(event: gr.EventData) -> Mapping[str, Any]:
-    return event._data if isinstance(event._data, dict) else {}

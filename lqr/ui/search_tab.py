@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import gradio as gr
 
 from lqr.retrieval.ranking import Mode
+from lqr.service.sessions import DroppedError
 from lqr.types import Hit
 from lqr.ui import endpoints
 from lqr.ui.library import texts_of
 from lqr.ui.markup import escape, paragraphs
+from lqr.ui.parts import mapping
 from lqr.ui.reasons import reached
 from lqr.ui.texts import Texts, component_texts
 
@@ -28,12 +30,13 @@ log = logging.getLogger(__name__)
 SHOWN = 10
 SEEDS = 6  # best fused hits from which the graph is walked, as for an answer
 MODES: tuple[Mode, ...] = ("bm25", "dense", "hybrid")
-ApplicationOf = Callable[[gr.Request], "Application"]
+ApplicationOf = Callable[[gr.Request, Mapping[str, Any]], "Application"]
+SHOWN_BESIDE = "(query) => [query, window.lqr?.shown?.() ?? {}]"  # see assets/library.js
 
 
 @dataclass(frozen=True)
 class SearchTab:
-    """Builds the tab and answers its events. ``application_of`` gives the application of one visitor."""
+    """Builds the tab and answers its events. ``application_of`` is that of the chat."""
 
     application_of: ApplicationOf
 
@@ -44,13 +47,15 @@ class SearchTab:
         with gr.Row(elem_id="search-line"):
             query = gr.Textbox(label=words("search_for"), lines=1, max_lines=3, scale=1, elem_id="search-query")
             button = gr.Button(words("search_go"), variant="primary", scale=0, elem_id="search-go")
+        shown = gr.JSON(visible=False)
         found = gr.HTML("", elem_id="found", apply_default_css=False)
         gr.on(None, self.lead, [], [lead], queue=False, show_progress="hidden", api_visibility="private")
         gr.on(
             [query.submit, button.click],
             self.search,
-            [query],
+            [query, shown],
             [found],
+            js=SHOWN_BESIDE,
             api_visibility="private",
             concurrency_id=endpoints.QUEUE,
             show_progress="minimal",
@@ -60,23 +65,29 @@ class SearchTab:
         """What the tab is for."""
         return f'<p class="lead">{escape(texts_of(request).search_lead)}</p>'
 
-    def search(self, query: str, request: gr.Request) -> str:
-        """Four lists for ``query``."""
+    def search(self, query: str, shown: Any, request: gr.Request) -> str:
+        """Four lists for ``query``, from what the page shows as chosen under Documents."""
         texts = texts_of(request)
         if not isinstance(query, str) or not query.strip():
             return ""
         try:
-            application = self.application_of(request)
+            application = self.application_of(request, mapping(shown))
             retriever = application.retriever
             query = query[: application.settings.max_question_chars]
             found: list[tuple[str, Sequence[Hit]]] = [(mode, retriever.search(query, SHOWN, mode=mode)) for mode in MODES]
             seeds = found[-1][1][:SEEDS]
             found.append(("graph", retriever.expand(seeds, hops=2, limit=SHOWN, query=query)))
+        except DroppedError as error:
+            return _notice(texts.own_gone.format(minutes=error.minutes))
         except Exception:
             number = secrets.token_hex(4)
             log.exception("search %s failed", number)
-            return f'<p class="notice">{escape(texts.failed.format(id=number))}</p>'
+            return _notice(texts.failed.format(id=number))
         return columns(found, texts)
+
+
+def _notice(text: str) -> str:
+    return f'<p class="notice">{escape(text)}</p>'
 
 
 def columns(found: Sequence[tuple[str, Sequence[Hit]]], texts: Texts) -> str:

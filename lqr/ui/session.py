@@ -11,6 +11,9 @@ from typing import Any
 
 from lqr.ui.exchange import Conversation, Exchange
 
+# One for all sessions, and held for a moment only: Gradio copies the first Session for each page, and no lock can be copied.
+_LOCK = threading.Lock()
+
 
 @dataclass(eq=False)
 class Live:
@@ -38,21 +41,24 @@ class Session:
 
     def begin(self, name: str, live: Live) -> bool:
         """Take ``live`` in; False when it was taken back while it waited in the queue."""
-        if name in self.withdrawn:
-            self.withdrawn.remove(name)
-            return False
-        self.answers[name] = live
-        return True
+        with _LOCK:
+            if name in self.withdrawn:
+                self.withdrawn.remove(name)
+                return False
+            self.answers[name] = live
+            return True
 
     def end(self, name: str) -> None:
         """Let the answer go."""
-        self.answers.pop(name, None)
+        with _LOCK:
+            self.answers.pop(name, None)
 
     def stop(self, name: str) -> Live | None:
         """The answer to be stopped, cancelled by this; None for one that has not begun, which then never will."""
-        live = self.answers.get(name)
-        if live is not None:
-            live.cancelled.set()
-        elif name:
-            self.withdrawn = [*self.withdrawn[-20:], name]
-        return live
+        with _LOCK:
+            live = self.answers.get(name)
+            if live is not None:
+                live.cancelled.set()
+            elif name:
+                self.withdrawn = [*self.withdrawn[-20:], name]
+            return live

@@ -166,6 +166,10 @@ class Texts:
     scope_own: str = "My documents only"
     scope_library: str = "The library only"
     library_which: str = "Library to ask"
+    own_gone: str = (
+        "Nothing was looked up: your own documents are no longer here (not used for {minutes} min, or the program was started "
+        "anew). Add them again under Documents, or choose “The library only” there."
+    )
     library_unopened: str = "This library can't be opened just now."
     library_yours: str = "Your documents"
     library_none: str = "You have added none yet."

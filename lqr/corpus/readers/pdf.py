@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import statistics
-import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -19,9 +18,11 @@ from lqr.corpus.readers.ocr import EXTRA, PageReader
 from lqr.corpus.readers.ocr import available as ocr_available
 from lqr.corpus.readers.pdf_lines import Line, page_lines, recognised_lines
 from lqr.errors import ReadError
+from lqr.turns import Turns
 from lqr.types import Document
 
-_LOCK = threading.Lock()  # PDFium is not safe across threads, not even for different files
+# PDFium is not safe across threads, not even for different files; files that are read together take turns page by page.
+_TURNS = Turns()
 _BULLET = re.compile(r"\s*[•‣▪●◦■\uf0b7\uf0a7·–-]\s+")
 _RULE = re.compile(
     r"\s*(?:\d+(?:\.\d+)+(?:[A-Z]{1,2}(?=[\s(]))?(?:\(\w{1,5}\))*\.?\s+[A-Z]|§\s*\d|(?:Article|Section|Rule|Clause)\s+\d|\(?\d{1,2}[.)]\s+\S|第[一二三四五六七八九十百零\d]+[条章节])"
@@ -42,33 +43,35 @@ def read(file: RawFile) -> tuple[Document, ...]:
     import pypdfium2
 
     builder = Builder(file)
-    with _LOCK:
+    with _TURNS:
         try:
             pdf = pypdfium2.PdfDocument(file.data)
+            length, title = len(pdf), fold(str(pdf.get_metadata_value("Title") or ""))
         except pypdfium2.PdfiumError as error:
             reason = "encrypted; save it without a password" if "assword" in str(error) else "damaged; print it to PDF again"
             raise ReadError(f"{file.name}: {reason}") from error
-        try:
-            if len(pdf) > file.limits.pages:
-                builder.cut(f"only the first {file.limits.pages:,} of {len(pdf):,} pages were read")
-            count = min(len(pdf), file.limits.pages)
-            pages: list[list[Line]] = []
-            pictures = PageReader() if ocr_available() else None
-            read_by_ocr: list[int] = []
-            for index in range(count):
-                try:
+    try:
+        if length > file.limits.pages:
+            builder.cut(f"only the first {file.limits.pages:,} of {length:,} pages were read")
+        count = min(length, file.limits.pages)
+        pages: list[list[Line]] = []
+        pictures = PageReader() if ocr_available() else None
+        read_by_ocr: list[int] = []
+        for index in range(count):
+            try:
+                with _TURNS:
                     lines = page_lines(pdf, index)
                     if not lines and pictures and len(read_by_ocr) < file.limits.ocr_pages:
                         lines = recognised_lines(pdf, index, pictures)
                         read_by_ocr += [index + 1] if lines else []
-                    pages.append(lines)
-                except pypdfium2.PdfiumError:
-                    builder.cut(f"page {index + 1} is damaged and was left out")
-                    pages.append([])
-                if file.progress:
-                    file.progress(index + 1, count)
-            title = fold(str(pdf.get_metadata_value("Title") or ""))
-        finally:
+                pages.append(lines)
+            except pypdfium2.PdfiumError:
+                builder.cut(f"page {index + 1} is damaged and was left out")
+                pages.append([])
+            if file.progress:
+                file.progress(index + 1, count)
+    finally:
+        with _TURNS:
             pdf.close()
     empty = [number for number, lines in enumerate(pages, start=1) if not lines]
     if len(empty) == len(pages):

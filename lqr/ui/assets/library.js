@@ -9,6 +9,11 @@ element.addEventListener("change", (event) => {
   if (event.target.name === "library") trigger("chosen", { library: event.target.value });
   if (event.target.name === "scope") trigger("scoped", { scope: event.target.value });
 });
+// What the reader sees as chosen goes with each question, so that nothing else answers it.
+(window.lqr ??= {}).shown = () => ({
+  library: element.querySelector("[name=library]")?.value ?? "",
+  scope: element.querySelector("[name=scope]:checked")?.value ?? "",
+});
 // A new list takes the place of the old one: the focus stays where the reader had it.
 let scoped = false;
 element.addEventListener("focusin", (event) => { scoped = event.target.name === "scope"; });

@@ -22,7 +22,8 @@ function ask(question) {
   asking = { ...question, name: lqr.name(), stopping: false };
   document.body.dataset.asked = "yes";
   const { text, instead, alone, name } = asking;
-  trigger("asked", { text, instead: Boolean(instead), alone: Boolean(alone), name, options: lqr.options?.() ?? {} });
+  const how = { options: lqr.options?.() ?? {}, shown: lqr.shown?.() ?? {} };
+  trigger("asked", { text, instead: Boolean(instead), alone: Boolean(alone), name, ...how });
   return true;
 }
 
