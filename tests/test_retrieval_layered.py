@@ -195,6 +195,10 @@ def test_where_is_answered_by_a_place_and_not_by_the_first_name() -> None:
     fake = FakeRetriever({PARTS.first: [hit("tan", text=told)]}, default=[hit("other")])
     split = LayeredRetrieval(cast(Retriever, fake), Settings(), overlap, names, provinces)
     assert split.retrieve("?", PARTS).questions[1] == "What is the climate of Ningxia?"
+    # a sentence that repeats the question and names no place gives way to one that does
+    wool = hit("wool", text="Tan sheep come to the shears, and from Tan sheep come fine lambskins.")
+    fake.table[PARTS.first] = [wool, hit("tan", text="Their home is Ningxia.")]
+    assert split.retrieve("?", PARTS).questions[1] == "What is the climate of Ningxia?"
     worms = Decomposition("Which worm do Mongolian ewes carry?", "How is #1 treated?")
     fake.table[worms.first] = [hit("worm", text="It is carried by Gansu sheep and by Mongolian ewes.")]
     assert split.retrieve("?", worms).questions[1] == "How is Gansu treated?"  # no place was asked for: the names decide

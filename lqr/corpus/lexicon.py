@@ -39,8 +39,8 @@ def lexicon(groups: Mapping[str, Sequence[Sequence[str]]]) -> tuple[re.Pattern[s
 
 def has(text: str, phrase: str) -> bool:
     """Whether ``text`` holds ``phrase``, both in lower case, as whole words."""
-    if is_cjk(phrase):
-        return phrase in text  # no spaces between words
+    if phrase not in text or is_cjk(phrase):
+        return phrase in text  # in CJK no spaces stand between words; and most phrases need no pattern
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
 
 

@@ -95,7 +95,9 @@ class LayeredRetrieval:
         # with nothing found for q1, its own words stand for its answer: a bare #1 must reach no model
         bare = parts.second.replace("#1", parts.first.rstrip("?"))
         seconds = [self._resolved(question, parts, hit, gist) for hit, gist in zip(seeds, gists, strict=True)] or [bare]
-        layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # q2 and the sentence of d_i that answers q1
+        layered = [
+            f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)
+        ]  # q2 and what answers q1
         asked = [query for query in dict.fromkeys([*seconds, *layered]) if query not in (question, parts.first)]
         # the graph's reading of the question: a passage lends score to those it links to, so a second hop may come first;
         # and the fitted ranker's, where there is one
@@ -126,7 +128,13 @@ class LayeredRetrieval:
         for (number, sentence), score in zip(spans, scores, strict=True):
             if number not in best or score > best[number][0]:
                 best[number] = (score, sentence)
-        order = sorted(best, key=lambda number: -best[number][0])[: self.settings.expand]
+        placeless = _ASKS_PLACE.match(first) is not None  # then a sentence without a place answers only where none has one
+
+        def place(number: int) -> tuple[bool, float]:
+            score, sentence = best[number]
+            return placeless and not self.places(sentence), -score
+
+        order = sorted(best, key=place)[: self.settings.expand]
         return [candidates[number] for number in order], [truncate(re.sub(r"\s+", " ", best[number][1]), 240) for number in order]
 
     def _resolved(self, question: str, parts: Decomposition, hit: Hit, gist: str) -> str:
