@@ -95,9 +95,7 @@ class LayeredRetrieval:
         # with nothing found for q1, its own words stand for its answer: a bare #1 must reach no model
         bare = parts.second.replace("#1", parts.first.rstrip("?"))
         seconds = [self._resolved(question, parts, hit, gist) for hit, gist in zip(seeds, gists, strict=True)] or [bare]
-        layered = [
-            f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)
-        ]  # q2 and what answers q1
+        layered = [f"{second} {gist}" for second, gist in zip(seconds, gists, strict=False)]  # q2 and what answers q1
         asked = [query for query in dict.fromkeys([*seconds, *layered]) if query not in (question, parts.first)]
         # the graph's reading of the question: a passage lends score to those it links to, so a second hop may come first;
         # and the fitted ranker's, where there is one
