@@ -13,7 +13,18 @@ from lqr.grounding.refusal import Gate
 from lqr.types import Hit, Passage
 
 RARITY = {"sheep": 0.1, "dose": 0.5, "colostrum": 0.6, "scrapie": 0.9, "selenium": 0.55, "footrot": 0.5, "treat": 0.3}
-PIECES = {"haven't": 4, "haven’t": 5, "meloxicam": 4, "colostrm": 4, "scrapie": 2, "selenium": 3, "brick": 1, "yesterday": 1}
+PIECES = {
+    "blotchy": 3,
+    "drooping": 3,
+    "haven't": 4,
+    "haven’t": 5,
+    "meloxicam": 4,
+    "colostrm": 4,
+    "scrapie": 2,
+    "selenium": 3,
+    "brick": 1,
+    "yesterday": 1,
+}
 
 
 def stem(text: str) -> list[str]:
@@ -32,6 +43,7 @@ NAMES = Names(lambda s: RARITY.get(s, 1.0), stem, lambda word: PIECES.get(word, 
         ("can scrapie be treated", ["Scrapie has no cure."], ""),
         ("how much colostrm for a lamb", ["Lambs drink milk."], ""),  # misspelt, not a name
         ("selenium for sheep yesterday", ["Sheep."], ""),  # often held, and an everyday word
+        ("leaves blotchy and drooping", ["Sheep."], ""),
         ("my sheep haven't had selenium", ["Sheep."], ""),
         ("my sheep haven’t had selenium", ["Sheep."], ""),
         ("is scrapie's cause known", ["Antibiotics treat footrot."], "scrapie"),

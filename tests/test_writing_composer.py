@@ -81,6 +81,11 @@ def test_numbers_in_the_text_follow_the_order_of_the_claims(composer: Composer) 
     [
         ("Can I give my sheep the mineral mix made for cattle?", "Do not give sheep a mineral mix made for cattle.", "No. "),
         ("Can I give my sheep cattle minerals?", "No: sheep must not be given cattle minerals.", ""),
+        (
+            "Should I cross Tan ewes with a Dorper?",
+            "Dorper rams suit the cross of Tan ewes, but the lambs cannot be sold as Tan.",
+            "",
+        ),
         ("Can sheep graze wet red clover?", "Sheep must never graze wet red clover.", "No. "),
         ("Can people catch orf from sheep?", "People can catch orf from sheep through small cuts.", "Yes. "),
         ("Is orf dangerous for people?", "People can catch orf from sheep through small cuts.", ""),

@@ -23,6 +23,8 @@ RARE = 0.83  # in a collection of 2,500 passages: a word that two or three of th
 SHORTEST = 4
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+# "blotchy", "swaying", "yellowish": how a thing looks or what it does, never its name
+_DESCRIBES = re.compile(r"(?:ing|ed|ly|ish|(?:bb|dd|gg|mm|nn|pp|tt|zz|ch|sh|ck)y)$")
 _CONTRACTED = re.compile(r"['’](?:s|re|ve|ll|d|m)$", re.IGNORECASE)  # no part of a name
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -47,7 +49,7 @@ class Names:
         written = (found for found in _WORD.findall(question) if not found.lower().endswith(("n't", "n’t")))
         for word in dict.fromkeys(_CONTRACTED.sub("", found) for found in written):
             stems = [stem for stem in self.stem(word) if "-" not in stem and "/" not in stem]
-            if len(word) < SHORTEST or word.lower() in STOPWORDS or not word.isascii() or not stems:
+            if len(word) < SHORTEST or word.lower() in STOPWORDS or not word.isascii() or not stems or _DESCRIBES.search(word):
                 continue
             if any(self._mentioned(stem, held) for stem in stems):
                 continue

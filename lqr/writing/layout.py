@@ -49,6 +49,8 @@ _HARM = re.compile(
     r"damag\w*|unsafe|wrong|banned|illegal|avoid)\b",
     re.IGNORECASE,
 )
+# What a sentence forbids behind these ("larger lambs, but they cannot be sold as purebred") is not what was asked.
+_CLAUSE = re.compile(r"[,;]| but ")
 # A bare "Yes." would hide what stands behind it: a condition, an amount, a time.
 _DEPENDS = re.compile(
     r"\b(?:not|never|only|unless|except|until|till|if|when|where|while|after|before|once|provided|over|under|above|below|less|more|"
@@ -212,7 +214,7 @@ def _verdict(question: str, lead: Unit) -> str:
     )
     if negative_question:
         return ""
-    if PROHIBITS.search(lead.text):
+    if PROHIBITS.search(_CLAUSE.split(lead.text)[0]):
         return "No."
     if _MAY_I.search(question):
         allows = bool(_ALLOWS.search(lead.text)) and not _HARM.search(lead.text)
