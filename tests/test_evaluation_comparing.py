@@ -6,6 +6,7 @@ import pytest
 
 from lqr.decompose import decompose
 from lqr.evaluation.comparing import Comparison, comparison, date_in
+from lqr.evaluation.countries import countries_in
 
 FILMS, AIRPORTS = ("Red Hills", "Blue Vale"), ("Ilam Airport", "Dolpa Airport")
 
@@ -140,3 +141,9 @@ def test_the_verdict_on_dates(said: tuple[str, str], earliest: str, latest: str)
 )
 def test_the_verdict_on_countries(said: tuple[str, str], answer: str) -> None:
     assert Comparison(("A", "B"), "In which country is {}?", "", "same").verdict(said) == answer
+
+
+def test_letters_of_other_alphabets_and_peoples() -> None:
+    assert countries_in("İran and ıtaly") == frozenset()  # found without regard to case, and no names of the table
+    assert countries_in("Côte d’Ivoire") == {"Ivory Coast"}
+    assert countries_in("two Swedes, a Finn and New Mexico") == {"Sweden", "Finland", "United States"}

@@ -62,7 +62,7 @@ def test_hashing_embedder_is_what_it_says() -> None:
 
 @pytest.mark.model
 def test_minilm(embedder: SentenceEmbedder) -> None:
-    vectors = embedder.encode(["My ewe is limping.", "The sheep is lame.", "Interest rates rose."])
+    vectors = embedder.encode(["Why is my ewe limping?", "Lame sheep mostly have footrot.", "Interest rates rose again in May."])
     assert vectors.shape == (3, 384) == (3, embedder.dimension)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)

@@ -37,6 +37,14 @@ _ADDED = re.compile(  # how it is, not what happened next: "he breathed some" is
     r"(?:is|are|was|were|has|have|had|weighs?|looks?|gets?|eats?|grazes?|lambed|calved|kidded))\s+\S",
     re.IGNORECASE,
 )
+# What is said of the answer, not of the animal: "it was very helpful", "it's clear now"; and what asks for more without asking.
+_REMARK = re.compile(
+    r"^\W*(?:\w+\W+)?(?:it|they|that one)\b(?:['’]\w+)?\s+(?:\w+\s+){0,3}(?:help(?:s|ed|ful)?|useful|wrong|right|correct|"
+    r"clear(?:er)?|true|false|fine|good|great|ok|okay|perfect|nonsense|rubbish|enough|interesting|works?|worked|understood|"
+    r"what i (?:asked|meant|wanted))\b|"
+    r"\b(?:tell|show|explain to|give|help) (?:me|us)\b",
+    re.IGNORECASE,
+)
 _MOST_ADDED = 14  # words of a message that only adds a condition
 
 
@@ -70,6 +78,8 @@ def with_condition(body: str, question: str) -> tuple[str, str] | None:
     """The last ``question`` with what ``body`` adds to it, when ``body`` asks nothing: "she is scanned with triplets"."""
     said = body.rstrip(" .!")
     if "?" in body or not _ADDED.match(said) or len(said.split()) > _MOST_ADDED or WH.match(said) or STARTS_AUX.match(said):
+        return None
+    if _REMARK.search(said):
         return None
     if any(_ASKS.search(part.strip()) for part in _PARTS.split(said)[1:] if part and part.strip()):
         return None

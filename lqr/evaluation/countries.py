@@ -55,7 +55,7 @@ Cyprus, Cypriot
 Czech Republic, Czech, Czechia
 Czechoslovakia, Czechoslovak, Czechoslovakian
 Democratic Republic of the Congo, Democratic Republic of Congo, DR Congo, Zaire
-Denmark, Danish
+Denmark, Danish, Dane
 Djibouti, Djiboutian
 Dominican Republic, Dominican
 East Germany, East German, German Democratic Republic
@@ -70,7 +70,7 @@ Estonia, Estonian
 Eswatini, Swaziland, Swazi
 Ethiopia, Ethiopian
 Fiji, Fijian
-Finland, Finnish
+Finland, Finnish, Finn
 France, French, Frenchman
 Gabon, Gabonese
 Gambia, Gambian
@@ -176,7 +176,7 @@ Spain, Spanish, Spaniard
 Sri Lanka, Sri Lankan, Ceylon
 Sudan, Sudanese
 Suriname, Surinamese
-Sweden, Swedish
+Sweden, Swedish, Swede
 Switzerland, Swiss
 Syria, Syrian
 Taiwan, Taiwanese, Republic of China
@@ -186,13 +186,13 @@ Thailand, Thai
 Togo, Togolese
 Trinidad and Tobago, Trinidadian, Trinidad
 Tunisia, Tunisian
-Turkey, Turkish
+Turkey, Turkish, Turk
 Turkmenistan, Turkmen
 Uganda, Ugandan
 Ukraine, Ukrainian
 United Arab Emirates, Emirati, UAE
 United Kingdom, British, Briton, Great Britain, Britain, UK, Northern Ireland, Northern Irish, United Kingdom of Great Britain and Ireland, United Kingdom of Great Britain and Northern Ireland
-United States, American, United States of America, USA, US
+United States, American, United States of America, USA, US, New Mexico
 Uruguay, Uruguayan
 Uzbekistan, Uzbek
 Vatican City, Vatican
@@ -216,9 +216,9 @@ def countries_in(text: str) -> frozenset[str]:
     """The countries that ``text`` names, by their first names in the table; the longest name at each place counts."""
     text = re.sub(r"\b[A-Z](?:\. ?[A-Z]){1,3}\b\.?", lambda initials: re.sub(r"[. ]", "", initials[0]), text)  # "U. S. A."
     found = set()
-    for match in _NAMES.finditer(text):
+    for match in _NAMES.finditer(text.replace("’", "'")):
         said = re.sub(r"['’]s$", "", match[0])
         name = said if said.casefold() in _COUNTRY else said[:-1]
         if name.upper() not in _INITIALS or name.isupper():
-            found.add(_COUNTRY[name.casefold()])
-    return frozenset(found)
+            found.add(_COUNTRY.get(name.casefold(), ""))
+    return frozenset(found - {""})  # "İran" matches without regard to case and is no name of the table

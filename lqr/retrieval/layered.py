@@ -126,11 +126,11 @@ class LayeredRetrieval:
         for (number, sentence), score in zip(spans, scores, strict=True):
             if number not in best or score > best[number][0]:
                 best[number] = (score, sentence)
-        placeless = _ASKS_PLACE.match(first) is not None  # then a sentence without a place answers only where none has one
+        asks_place = _ASKS_PLACE.match(first) is not None  # then a sentence without a place answers only where none has one
 
         def place(number: int) -> tuple[bool, float]:
             score, sentence = best[number]
-            return placeless and not self.places(sentence), -score
+            return asks_place and not self.places(sentence), -score
 
         order = sorted(best, key=place)[: self.settings.expand]
         return [candidates[number] for number in order], [truncate(re.sub(r"\s+", " ", best[number][1]), 240) for number in order]

@@ -262,7 +262,7 @@ def _with_ban(question: str, chosen: list[Unit], scored: Sequence[Unit], limit: 
     ban = max(bans, key=lambda u: (shared[u.key], u.score))
     lead = max(chosen, key=lambda u: u.score)
     # a part of the question that has one unit keeps it
-    spare = [u for u in chosen if u is not lead and sum(u.part == other.part for other in chosen) > 1]
+    spare = [u for u in chosen if u is not lead and u.kind != "item" and sum(u.part == other.part for other in chosen) > 1]
     weakest = min(spare, key=lambda u: u.score) if spare and len(chosen) >= limit else None
     return [*(u for u in chosen if u is not weakest), ban]
 
