@@ -33,7 +33,7 @@ from lqr.training import asked_pairs, pairs
 from lqr.training.cross_encoder import TrainConfig
 from lqr.training.embedder import Example, train
 from lqr.types import Asked, Passage
-from lqr.weights import find_weights
+from lqr.weights import find_base
 from lqr.writing.units import units_of
 
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     application = build(Settings.load())
     try:
         if options.what == "train":
-            base = find_weights(options.base, settings=application.settings).path
+            base = find_base(options.base, settings=application.settings)
             training, held_out = examples(application, options.data, options.step)
             config = TrainConfig(
                 base=str(base),

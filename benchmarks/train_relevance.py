@@ -34,6 +34,7 @@ from lqr.training import asked_pairs, pairs, relevance
 from lqr.training.cross_encoder import TrainConfig, train
 from lqr.training.pairs import Pair
 from lqr.types import Asked, Passage
+from lqr.weights import find_base
 
 SEED, HELD_OUT, REPLAY = 13, 120, 9000
 ASKED_AGAIN, HELD_OUT_PAIRS = 9840, 1140  # pairs of step 3
@@ -78,7 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def first(application: Application, options: argparse.Namespace) -> dict[str, float]:
     """From the base."""
-    config = TrainConfig(base=options.base, out=options.out / "step1", max_tokens=128, eval_every=240, seed=SEED)
+    base = str(find_base(options.base, settings=application.settings))
+    config = TrainConfig(base=base, out=options.out / "step1", max_tokens=128, eval_every=240, seed=SEED)
     return relevance.train_relevance(options.data, application.store.all_passages(), config)
 
 
