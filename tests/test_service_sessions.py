@@ -8,9 +8,12 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
@@ -26,7 +29,7 @@ from lqr.retrieval.tokenizer import tokenize
 from lqr.service.joined import JoinedRetriever
 from lqr.service.scratch import Scratch
 from lqr.service.sessions import DroppedError, Sessions
-from lqr.service.uploads import Collection, QuotaError
+from lqr.service.uploads import Collection, NotNowError, QuotaError, Scope
 from lqr.settings import Settings
 from lqr.types import Document, Passage
 
@@ -252,12 +255,12 @@ def test_time_up_drops_documents_and_files(sessions: Sessions, base: Application
     with pytest.raises(QuotaError, match="session had ended"):
         mine.add("b.md", note("birch"))
     with pytest.raises(DroppedError, match="60 minutes"):  # the page still shows that own documents answer
-        sessions.application(ANNA, own=True)
+        sessions.application(ANNA, scope="own")
     sessions.open(ANNA)
     with pytest.raises(DroppedError):
-        sessions.application(ANNA, own=True)  # a collection without a document is none
+        sessions.application(ANNA, scope="both")  # a collection without a document is none
     sessions.open(ANNA).add("a.md", note("walnut"))
-    assert sessions.application(ANNA, own=True) is not base
+    assert sessions.application(ANNA, scope="both") is not base
 
 
 def test_the_library_that_the_page_shows_answers_when_the_choice_was_forgotten(base: Application, tmp_path: Path) -> None:
@@ -279,6 +282,79 @@ def test_the_library_that_the_page_shows_answers_when_the_choice_was_forgotten(b
             sessions.application(ANNA, library="trout")
     finally:
         sessions.close()
+
+
+def during(mine: Collection, ask: Callable[[], Application]) -> Application:
+    """What ``ask`` gives while a file is read, which holds the collection's lock; fails when it waits for that."""
+    with ThreadPoolExecutor(1) as pool, mine._lock:
+        return pool.submit(ask).result(timeout=20)
+
+
+@pytest.mark.parametrize(("chosen", "shown"), [(a, b) for a in get_args(Scope) for b in get_args(Scope)])
+def test_what_the_page_shows_answers_at_once_during_an_upload(
+    sessions: Sessions, base: Application, chosen: str, shown: str
+) -> None:
+    """The choice made before the upload, and the one that the page shows, whether or not the server has heard of it."""
+    mine = sessions.open(ANNA)
+    mine.add("barn.md", note("walnut"))
+    mine.choose(chosen)
+    seen = found(during(mine, lambda: sessions.application(ANNA, library="farm", scope=shown)), "walnut barn salt sheep")
+    assert ("walnut4711" in seen, "9 g" in seen) == (shown != "library", shown != "own")
+    assert mine.scope == chosen
+
+    def choose() -> Application:
+        mine.choose(shown)
+        return sessions.application(ANNA)
+
+    assert during(mine, choose) is sessions.application(ANNA, scope=shown)
+
+
+def test_another_library_shown_during_an_upload_answers_alone_or_not_at_all(base: Application, tmp_path: Path) -> None:
+    settings = replace(base.settings, home=tmp_path / "home", libraries="fish")
+    with Store.open(collection_folder(settings, "fish")) as store:
+        store.add(*written("carp"))
+    sessions = Sessions(replace(base, settings=settings))
+    try:
+        mine = sessions.open(ANNA)
+        mine.add("barn.md", note("walnut"))
+        for scope in ("own", "both"):
+            with pytest.raises(NotNowError, match="being read"):
+                during(mine, lambda scope=scope: sessions.application(ANNA, library="fish", scope=scope))  # type: ignore[misc]
+        fish = during(mine, lambda: sessions.application(ANNA, library="fish", scope="library"))
+        assert "carp is told" in found(fish, "carp")
+        farm = during(mine, lambda: sessions.application(ANNA, library="farm", scope="both"))  # built before: answers again
+        assert "9 g" in found(farm, "salt sheep")
+        both = sessions.application(ANNA, library="fish", scope="both")  # the upload is over
+        assert "walnut4711" in found(both, "walnut barn")
+        assert "carp is told" in found(both, "carp")
+        assert "9 g" not in found(both, "salt sheep")
+    finally:
+        sessions.close()
+
+
+def test_a_real_upload_under_way_holds_up_no_question(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = sessions.open(ANNA)
+    mine.add("barn.md", note("walnut"))
+    begun, go_on = threading.Event(), threading.Event()
+    refresh = mine._retriever.refresh
+
+    def slow(*args: Any) -> bool:
+        begun.set()
+        assert go_on.wait(20)
+        return refresh(*args)
+
+    monkeypatch.setattr(mine._retriever, "refresh", slow)
+    with ThreadPoolExecutor(2) as pool:
+        added = pool.submit(mine.add, "b.md", note("birch"))
+        try:
+            assert begun.wait(20)
+            for scope in get_args(Scope):
+                application = pool.submit(sessions.application, ANNA, library="farm", scope=scope).result(timeout=20)
+                assert ("walnut4711" in found(application, "walnut barn")) == (scope != "library")
+            assert not added.done()
+        finally:
+            go_on.set()
+    assert "birch4711" in found(sessions.application(ANNA, scope="own"), "birch barn")
 
 
 def test_the_end_of_a_session_takes_its_documents_along(sessions: Sessions, base: Application) -> None:
@@ -395,7 +471,10 @@ def test_what_could_not_be_deleted_stays_listed_and_is_found_no_more(
             with pytest.raises(StoreError):
                 mine.delete(walnut.id)
         assert mine.uploads == (walnut,)
-        assert mine.application is base
+        for scope in ("own", "both", ""):  # as the page shows it; the library does not answer in their place
+            with pytest.raises(NotNowError, match="try to remove it again"):
+                sessions.application(ANNA, scope=scope)
+        assert sessions.application(ANNA, scope="library") is base
     assert mine.delete(walnut.id) == walnut
     assert mine.uploads == ()
     assert "walnut4711" not in found(mine.application, "code of the walnut barn")

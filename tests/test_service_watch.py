@@ -16,7 +16,7 @@ from ui_fakes import _answer
 from lqr.errors import Cancelled, LqrError
 from lqr.pipeline import Pipeline, never
 from lqr.service.metrics import Metrics
-from lqr.service.names import P, UpToDate
+from lqr.service.names import AnyPipeline, UpToDate
 from lqr.service.recent import EVERY
 from lqr.service.traces import Traces
 from lqr.service.watch import ClosingError, Watch, WatchedPipeline
@@ -207,7 +207,7 @@ def test_the_store_is_looked_at_before_each_question(watch: Watch, monkeypatch: 
     class Counting(UpToDate):
         def __init__(self) -> None: ...
 
-        def of(self, pipeline: P) -> P:
+        def of(self, pipeline: AnyPipeline) -> AnyPipeline:
             looked.append(pipeline)
             return pipeline
 

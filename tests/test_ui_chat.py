@@ -17,6 +17,7 @@ from ui_fakes import ScriptedPipeline, application
 from lqr.errors import LqrError
 from lqr.hub.feedback import Feedback
 from lqr.service.sessions import DroppedError, Sessions
+from lqr.service.uploads import NotNowError
 from lqr.ui import chat, theme
 from lqr.ui.chat import ChatPage
 from lqr.ui.exchange import Conversation, Exchange
@@ -292,6 +293,8 @@ def test_what_the_page_shows_as_chosen_answers_or_nothing_does() -> None:
         seen.append(shown)
         if shown.get("scope") == "own":
             raise DroppedError(60)
+        if shown.get("scope") == "both":
+            raise NotNowError("being read")
         if shown.get("library") == "gone":
             raise KeyError("gone")
         return common
@@ -301,11 +304,37 @@ def test_what_the_page_shows_as_chosen_answers_or_nothing_does() -> None:
     own = ask(page, "first", shown={"scope": "own", "library": ""})[-1][page.saved]["exchanges"][0]
     assert own["error"] == EN.own_gone.format(minutes=60)
     assert own["answer"] is None
+    assert ask(page, "first", shown={"scope": "both"})[-1][page.saved]["exchanges"][0]["error"] == EN.own_not_now
     assert ask(page, "first", shown={"library": "gone"})[-1][page.saved]["exchanges"][0]["error"] == EN.library_unopened
     assert common.pipeline.asked == []
     for nothing in (None, [], "own"):
         assert ask(page, "first", shown=nothing)[-1][page.saved]["exchanges"][0]["answer"]
-    assert seen[2:] == [{}] * 3
+    assert seen[3:] == [{}] * 3
+
+
+def test_the_page_asks_for_the_scope_and_library_that_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[ChatPage] = []
+    asked: list[tuple[str, str]] = []
+    build, answers = ChatPage.build, Sessions.application
+
+    def spied(self: Sessions, key: str | None, *, library: str = "", scope: str = "") -> Any:
+        asked.append((library, scope))
+        return answers(self, key, library=library, scope=scope)
+
+    monkeypatch.setattr(ChatPage, "build", lambda self: (pages.append(self), build(self))[1])
+    monkeypatch.setattr(Sessions, "application", spied)
+    monkeypatch.setattr(Sessions, "close", lambda self: None)  # the scripted application has no stage to close
+    common = application(home=tmp_path, models=tmp_path)
+    with ExitStack() as opened:
+        chat.build(common, opened)
+        asking = SimpleNamespace(session_hash="session-of-anna")
+        name = common.settings.collection
+        for scope in ("own", "both"):
+            with pytest.raises(DroppedError):
+                pages[0].app_of(asking, {"library": name, "scope": scope})
+        for shown in ({"library": name, "scope": "library"}, {}):
+            assert pages[0].app_of(asking, shown) is common
+    assert asked == [(name, "own"), (name, "both"), (name, "library"), ("", "")]
 
 
 def test_files_that_were_sent_and_never_added_are_deleted_in_time(page: ChatPage) -> None:

@@ -20,7 +20,7 @@ from lqr.retrieval.fake import HashingEmbedder
 from lqr.retrieval.graph import _KINDS
 from lqr.retrieval.rule_edges import DECLARED, USES
 from lqr.service.sessions import DroppedError, Sessions
-from lqr.service.uploads import Upload
+from lqr.service.uploads import NotNowError, Upload
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 from lqr.ui.library import Library, _table, size
@@ -222,12 +222,15 @@ def test_scores_and_ways_in_a_list_are_named_in_plain_words(base: Application) -
 
 def test_a_search_that_fails_shows_no_trace() -> None:
     def broken(request: Any, shown: Any) -> Application:
+        if shown.get("scope") == "both":
+            raise NotNowError("being read")
         raise DroppedError(60) if shown else RuntimeError("/srv/secret/path")
 
     html = SearchTab(broken).search("salt", {}, request())
     assert "secret" not in html
     assert "report number" in html
     assert escape(EN.own_gone.format(minutes=60)) in SearchTab(broken).search("salt", {"scope": "own"}, request())
+    assert escape(EN.own_not_now) in SearchTab(broken).search("salt", {"scope": "both"}, request())
 
 
 def test_models_are_shown_with_their_figures(tmp_path: Path) -> None:
@@ -298,5 +301,23 @@ def test_one_address_cannot_take_all_places(base: Application, tmp_path: Path) -
         assert 'data-state="ready"' in added(3, "2.2.2.2")
         sessions.drop("session-number-0")
         assert 'data-state="ready"' in added(4, "1.1.1.1")
+    finally:
+        sessions.close()
+
+
+@pytest.mark.parametrize(("peer", "counted"), [("10.16.3.4", False), ("127.0.0.1", False), ("::1", False), ("9.9.9.9", True)])
+def test_visitors_behind_a_proxy_that_is_not_named_share_no_places(
+    base: Application, tmp_path: Path, peer: str, counted: bool
+) -> None:
+    settings = replace(base.settings, upload_sessions=5, trusted_proxies=0)
+    sessions = Sessions(replace(base, settings=settings))
+    library = Library(replace(base, settings=settings), sessions)
+    try:
+        for number in range(3):
+            asking = request(f"session-number-{number}")
+            asking.client = SimpleNamespace(host=peer)
+            *_, (_, panel) = library.add(copies(tmp_path, "a.md"), asking)
+        assert ("2 pages of your address" in panel) == counted
+        assert len(sessions) == (2 if counted else 3)
     finally:
         sessions.close()

@@ -12,7 +12,7 @@ import pytest
 from lqr import weights
 from lqr.errors import WeightsError
 from lqr.settings import Settings
-from lqr.weights import find_weights, sha256_of
+from lqr.weights import find_base, find_weights, sha256_of
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -97,6 +97,20 @@ def test_a_folder_in_the_working_directory_is_used_by_its_path_only(
     assert [call["repo"] for call in calls] == ["runs/mine"]
     (tmp_path / "small.gguf").write_bytes(b"GGUF")
     assert find_weights("small.gguf", settings=settings, kind="gguf").path.resolve() == tmp_path / "small.gguf"
+
+
+def test_a_training_starts_from_a_folder_before_a_name(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = write_model(tmp_path / "runs" / "mine", b"\1" * 8)
+    cached = write_model(tmp_path / "cached", b"\2" * 8)
+    monkeypatch.chdir(tmp_path)
+    fake_hub(monkeypatch, cache=cached, hub=None)
+    assert find_base("runs/mine", settings=settings).resolve() == local
+    assert find_base("runs/other", settings=settings) == cached
+    (tmp_path / "runs" / "empty").mkdir()
+    with pytest.raises(WeightsError, match=r"runs/empty: holds no config\.json"):
+        find_base("runs/empty", settings=settings)
 
 
 def test_models_folder_before_the_wheel(settings: Settings, package: Path) -> None:

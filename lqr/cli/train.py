@@ -165,9 +165,9 @@ def _pair_config(arguments: argparse.Namespace, settings: Settings) -> Any:
 
 
 def _base(arguments: argparse.Namespace, settings: Settings) -> str:
-    from lqr.weights import find_weights
+    from lqr.weights import find_base
 
-    return str(find_weights(arguments.base, settings=settings).path)
+    return str(find_base(arguments.base, settings=settings))
 
 
 def _passages(arguments: argparse.Namespace, settings: Settings) -> Sequence[Passage]:

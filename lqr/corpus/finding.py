@@ -10,8 +10,8 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lqr.corpus.readers import clean_source, numbered_source, suffix_of
@@ -22,8 +22,6 @@ _NOT_DOCUMENTS = re.compile(
     r"(?:readme|licen[cs]e|changelog|contributing|code_of_conduct|authors)(?:[._-][a-z]{2})?\.\w+|(?:questions|asked)\.jsonl?(?:\.gz)?",
     re.I,
 )
-
-Marks = Mapping[str, tuple[str, str]]  # by source: a digest that ends in ``:`` and the SHA-256 of the file, and its folder's mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,62 +46,38 @@ def content(item: Found, most: int) -> bytes:
         raise ReadError(f"{item.source}: can't be opened ({error.strerror}); check its permissions") from error
 
 
-def find(paths: Sequence[Path], skipped: Counter[str], marked: Marks, most: int) -> list[Found]:
+def find(paths: Sequence[Path], skipped: Counter[str]) -> list[Found]:
     """Every file to read, in order, each under a source of its own; ``skipped`` counts the others by reason.
-
-    Args:
-        marked: the files that were taken in before; a source that another folder's file has is not given again.
-        most: bytes of a file that are read, as for :func:`content`.
 
     Raises:
         ReadError: one of ``paths`` does not exist.
     """
-    files: list[Found] = []
+    found: list[Found] = []
+    seen: set[Path] = set()
+    used: set[str] = set()
+
+    def take(path: Path, name: str, root: str) -> None:
+        real = path.resolve()
+        if real in seen:
+            return
+        seen.add(real)
+        source = first = clean_source(name)
+        number = 1
+        while source in used:  # names that became equal by cleaning, or come from two folders
+            number += 1
+            source = numbered_source(first, number)
+        used.add(source)
+        found.append(Found(path, source, root))
+
     for path in paths:
         if path.is_dir():
-            root = root_key(path)
-            files += (Found(file, clean_source(file.relative_to(path).as_posix()), root) for file in _walk(path, skipped))
+            for file in _walk(path, skipped):
+                take(file, file.relative_to(path).as_posix(), root_key(path))
         elif path.exists():
-            files.append(Found(path, clean_source(path.name), root_key(path.parent)))
+            take(path, path.name, "")
         else:
             raise ReadError(f"{clean_source(path.name)}: no such file or folder; check the path")
-    once: dict[Path, Found] = {}
-    for file in files:
-        once.setdefault(file.path.resolve(), file)
-    roots = _roots(once.values(), marked, most)
-    used: set[str] = set()
-    found: list[Found] = []
-    for file in once.values():
-        source, number = file.source, 1
-        while source in used or roots.get(source, "") not in ("", file.root):  # equal after cleaning, or of two folders
-            number += 1
-            source = numbered_source(file.source, number)
-        used.add(source)
-        found.append(replace(file, source=source))
     return found
-
-
-def _roots(files: Iterable[Found], marked: Marks, most: int) -> dict[str, str]:
-    """The folder of each marked file, by source; one that was moved, or copied, counts as the folder it is now.
-
-    That is told by the bytes: it is the same folder if half of the files of equal name, or more, are the same.
-    """
-    common: Counter[tuple[str, str]] = Counter()
-    same: Counter[tuple[str, str]] = Counter()
-    for file in files:
-        digest, root = marked.get(file.source, ("", ""))
-        if root not in ("", file.root):
-            common[root, file.root] += 1
-            same[root, file.root] += digest.rpartition(":")[2] == _sha256(file, most)
-    moved = {old: new for (old, new), count in common.items() if 2 * same[old, new] >= count}
-    return {source: moved.get(root, root) for source, (_, root) in marked.items()}
-
-
-def _sha256(file: Found, most: int) -> str | None:
-    try:
-        return hashlib.sha256(content(file, most)).hexdigest()
-    except ReadError:  # whoever reads it will say so
-        return None
 
 
 def _walk(root: Path, skipped: Counter[str]) -> list[Path]:

@@ -71,17 +71,17 @@ def ingest(
 ) -> IngestReport:
     """Take files and folders into ``store``.
 
-    A document's source is its path below the ingested folder (a file given by itself: its name); where a file of another folder
-    has it already, it is numbered. The same file with other content replaces the old document. ``prune`` removes the documents
-    of files that are no longer in the folders given; files from elsewhere stay. ``rules`` says how the rules of a rule book
-    are numbered; it is then split by them.
+    A document's source is its path below the ingested folder (a file given by itself: its name). The same source with
+    other content replaces the old document, also where the file comes from another folder; only files given in one call
+    are told apart by a number. ``prune`` removes the documents of files that are no longer in the folders given; files
+    from elsewhere stay. ``rules`` says how the rules of a rule book are numbered; it is then split by them.
 
     Raises:
         ReadError: one of ``paths`` does not exist.
         StoreError: the store can't be written; what was reported as done stays.
     """
     skipped: Counter[str] = Counter()
-    found = find(paths, skipped, store.marked_files(), limits.bytes + 1)
+    found = find(paths, skipped)
     run = _Run(store, limits, progress, len(found), rules)
     if prune:  # before reading: a file that was moved must not look like a duplicate of itself
         run.prune({root_key(path) for path in paths if path.is_dir()}, {item.source for item in found})

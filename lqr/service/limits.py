@@ -85,3 +85,12 @@ def is_loopback(peer: str | None) -> bool:
         return ipaddress.ip_address((peer or "").partition("%")[0]).is_loopback
     except ValueError:
         return False
+
+
+def is_private(peer: str | None) -> bool:
+    """Whether the other end of a connection is this machine or one of a network of its own, as a proxy is."""
+    try:
+        address = ipaddress.ip_address((peer or "").partition("%")[0])
+    except ValueError:
+        return False
+    return not (getattr(address, "ipv4_mapped", None) or address).is_global

@@ -19,7 +19,7 @@ from lqr.pipeline import Pipeline
 from lqr.service.freshness import Freshness
 
 log = logging.getLogger(__name__)
-P = TypeVar("P", bound=Pipeline)
+AnyPipeline = TypeVar("AnyPipeline", bound=Pipeline)
 
 
 def naming(pipeline: Pipeline) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class UpToDate:
         # them, and they go when the pipeline goes.
         self._made: WeakKeyDictionary[Callable[[str], list[str]], tuple[int, dict[str, Any]]] = WeakKeyDictionary()
 
-    def of(self, pipeline: P) -> P:
+    def of(self, pipeline: AnyPipeline) -> AnyPipeline:
         """``pipeline``, with other names once the documents have changed. Never raises; see :meth:`Freshness.check`."""
         self._freshness.check()
         changes = self._freshness.changes

@@ -11,12 +11,13 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from typing import cast, get_args
 
 from lqr.app import Application
 from lqr.errors import LqrError
 from lqr.service.libraries import Libraries
 from lqr.service.scratch import Scratch
-from lqr.service.uploads import Collection, QuotaError
+from lqr.service.uploads import Collection, QuotaError, Scope
 from lqr.service.variants import Variants
 
 log = logging.getLogger(__name__)
@@ -92,25 +93,35 @@ class Sessions:
             self._used[key] = self._clock()
             return self._open[key]
 
-    def application(self, key: str | None, *, library: str = "", own: bool = False) -> Application:
-        """What answers the questions of a session.
+    def application(self, key: str | None, *, library: str = "", scope: str = "") -> Application:
+        """What answers the questions of a session: what the page shows as chosen, or nothing. Never waits for an upload.
 
         Args:
             library: the library that the page shows as chosen. It answers although the choice was forgotten here meanwhile,
-                as happens when time is up or the program was started anew.
-            own: whether the page shows that documents of its own answer.
+                as happens when time is up or the program was started anew. Empty: the session's.
+            scope: the :data:`~lqr.service.uploads.Scope` that the page shows. None of them: the session's.
 
         Raises:
             DroppedError: own documents should answer, and there are none.
+            NotNowError: own documents should answer, and can't just now: see :meth:`Collection.view`.
             KeyError: there is no such library.
             LqrError: it can't be opened.
         """
         found = self.get(key)
-        if own and not (found and found.uploads):
-            raise DroppedError(self._base.settings.upload_minutes)
         if library and library != self.library(key):
             self.choose_library(key, library)
-        return found.application if found else self.libraries.application(self.library(key))
+        name = library or self.library(key)
+        base = self.libraries.application(name)
+        if scope not in get_args(Scope):
+            scope = found.scope if found and found.uploads else "library"
+        if scope == "library":
+            return base
+        with self._lock:
+            variants = self._of(name)
+        view = found.view(cast(Scope, scope), variants) if found else None
+        if view is None:
+            raise DroppedError(self._base.settings.upload_minutes)
+        return view
 
     def library(self, key: str | None) -> str:
         """The name of the library that a session asks."""

@@ -31,6 +31,10 @@ class QuotaError(LqrError):
     """One visitor's documents are as many or as large as they may be, or as many visitors have some."""
 
 
+class NotNowError(LqrError):
+    """A visitor's documents can't answer as asked just now: they are being changed, or one could not be removed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Upload:
     """A file as its list shows it. ``size`` is in bytes; ``cut`` says what of it was left out."""
@@ -49,7 +53,11 @@ class Collection:
         base = variants.base
         self._variants = variants
         self._prefix = f"own{secrets.token_hex(4)}-"  # no id of the common collection can be mistaken for one of these
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # held while files are read, removed or dropped: for minutes
+        self._view = threading.Lock()  # held to look up or build what answers; taken after the other, never waits for it
+        self._views: dict[Scope, Application] = {}  # beside the library of the next one
+        self._beside = variants
+        self._leaving: set[str] = set()  # uploads whose removal has begun, or failed: nothing of them may be found
         self._closed = False
         self._scope: Scope = "both"
         self._uploads: dict[str, tuple[Upload, str]] = {}  # by id: the upload, and the digest of its bytes
@@ -60,12 +68,39 @@ class Collection:
         settings = replace(base.settings, graph="embedded")
         self._retriever = Retriever.open(self._store, base.retriever.embedder, settings, folder)
         self._retriever.read_with(base.pipeline.layered.scorer)
-        self._application = base
 
     @property
     def application(self) -> Application:
-        """What answers this session's questions now."""
-        return self._application
+        """What answers this session's questions now: the library, while there are no files.
+
+        Raises:
+            LqrError: as :meth:`view`.
+        """
+        scope, variants = self._scope, self._variants
+        return (self.view(scope, variants) if scope != "library" else None) or variants.base
+
+    def view(self, scope: Scope, variants: Variants) -> Application | None:
+        """What answers from ``own`` documents, or from ``both`` them and the library of ``variants``; None: there are none.
+
+        Never waits for an upload: what is found while one is read is what was found before.
+
+        Raises:
+            NotNowError: a file is being removed or could not be, or another library is asked for while files are changed.
+            LqrError: the documents can't be listed.
+        """
+        with self._view:
+            if not self._uploads:
+                return None
+            if self._leaving:
+                raise NotNowError("a document is being removed, or could not be; try to remove it again")
+            if not self._views or self._beside is not variants:
+                if not self._lock.acquire(blocking=False):
+                    raise NotNowError("documents are being read; ask again when they are ready")
+                try:
+                    self._build(variants)
+                finally:
+                    self._lock.release()
+            return self._views[scope]
 
     @property
     def uploads(self) -> tuple[Upload, ...]:
@@ -79,17 +114,12 @@ class Collection:
 
     def choose(self, scope: str) -> None:
         """Set :attr:`scope`; what is no scope changes nothing."""
-        with self._lock:
-            if scope in get_args(Scope) and not self._closed:
-                self._scope = cast(Scope, scope)
-                self._rebuild()
+        if scope in get_args(Scope):
+            self._scope = cast(Scope, scope)
 
     def rebase(self, variants: Variants) -> None:
-        """Stand beside another library from now on."""
-        with self._lock:
-            if not self._closed:
-                self._variants = variants
-                self._rebuild()
+        """Stand beside another library from now on; its views are built when they are asked for, or after an upload."""
+        self._variants = variants
 
     def add(self, name: str, data: bytes, progress: OnProgress | None = None) -> Upload:
         """Take a file in; when this returns, its passages are found.
@@ -134,34 +164,40 @@ class Collection:
                 raise
             cut = "; ".join(str(document.metadata["truncated"]) for document in documents if "truncated" in document.metadata)
             upload = Upload(upload_id, source, len(data), count, cut)
-            self._uploads[upload_id] = upload, digest
-            self._rebuild()
+            with self._view:
+                self._uploads[upload_id] = upload, digest
+                self._build(self._variants)
             return upload
 
     def delete(self, upload_id: str) -> Upload | None:
         """Remove a file; when this returns, nothing of it is found any more. None if there is none of this id.
 
         Raises:
-            LqrError: it could not be removed. It is still listed, so that it can be tried again.
+            LqrError: it could not be removed. It is still listed, so that it can be tried again; until then no own
+                documents answer.
         """
         with self._lock:
             self._check_open()
             if upload_id not in self._uploads:
                 return None
             upload, _ = self._uploads[upload_id]
-            self._application = self._variants.base  # should the next lines fail, nothing of it may be found either
+            with self._view:
+                self._leaving.add(upload_id)
             self._store.delete_source(upload.name)
             self._retriever.refresh()
-            del self._uploads[upload_id]
-            self._rebuild()
+            with self._view:
+                del self._uploads[upload_id]
+                self._leaving.discard(upload_id)
+                self._build(self._variants)
             return upload
 
     def close(self) -> None:
         """Drop everything; an upload that is being read ends first."""
         with self._lock:
             self._closed = True
-            self._application = self._variants.base
-            self._uploads.clear()
+            with self._view:
+                self._uploads.clear()
+                self._views = {}
             self._store.close()
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -179,11 +215,12 @@ class Collection:
             source = numbered_source(first, number)
         return source
 
-    def _rebuild(self) -> None:
-        if self._uploads and self._scope != "library":
-            self._application = self._variants.of(self._store, self._retriever, self._is_own, alone=self._scope == "own")
-        else:
-            self._application = self._variants.base
+    def _build(self, variants: Variants) -> None:
+        """Build both views, so that the scope can be changed during an upload; both locks are held."""
+        self._beside, self._views = variants, {}
+        if self._uploads:
+            both, own = (variants.of(self._store, self._retriever, self._is_own, alone=alone) for alone in (False, True))
+            self._views = {"both": both, "own": own}
 
     def _is_own(self, name: str) -> bool:
         return name.startswith(self._prefix)

@@ -20,6 +20,7 @@ import gradio as gr
 
 from lqr.errors import LqrError
 from lqr.service.sessions import DroppedError, Sessions
+from lqr.service.uploads import NotNowError
 from lqr.ui import asking, document, endpoints, export, feedback, panels, views
 from lqr.ui.exchange import MAX_SHOWN, RATINGS, Conversation, Exchange
 from lqr.ui.feedback import Recorder
@@ -201,6 +202,8 @@ class ChatPage:
                 application = self.app_of(request, mapping(asked.get("shown")))
             except DroppedError as error:
                 live.exchange = replace(live.exchange, error=texts.own_gone.format(minutes=error.minutes))
+            except NotNowError:
+                live.exchange = replace(live.exchange, error=texts.own_not_now)
             except (LqrError, KeyError):
                 log.exception("a library was not opened")
                 live.exchange = replace(live.exchange, error=texts.library_unopened)
@@ -292,8 +295,8 @@ def build(application: Application, opened: ExitStack) -> gr.Blocks:
     own = Library(application, sessions)
 
     def application_of(request: gr.Request, shown: Mapping[str, Any]) -> Application:
-        own = shown.get("scope") in ("both", "own")
-        return sessions.application(request.session_hash, library=str(shown.get("library") or ""), own=own)
+        library, scope = (str(shown.get(name) or "") for name in ("library", "scope"))
+        return sessions.application(request.session_hash, library=library, scope=scope)
 
     tabs = [
         (words("documents"), own.build),

@@ -20,7 +20,7 @@ import gradio as gr
 
 from lqr.corpus.readers import clean_source, supported_suffixes
 from lqr.errors import LqrError, ReadError
-from lqr.service.limits import client_address
+from lqr.service.limits import client_address, is_private
 from lqr.service.sessions import Sessions
 from lqr.service.uploads import Collection, QuotaError, Scope, Upload
 from lqr.ui.markup import escape
@@ -125,8 +125,14 @@ class Library:
             yield "failed", texts.failed.format(id=number)
 
     def _client(self, request: gr.Request) -> str:
-        """The address that an upload counts for, as the gateway has it."""
+        """The address that an upload counts for, as the gateway has it.
+
+        Empty, which counts for nobody, where the other end is a proxy that is not named in the settings: all visitors share
+        its address, as on a Space.
+        """
         client = getattr(request, "client", None)
+        if not self.application.settings.trusted_proxies and is_private(client.host if client else None):
+            return ""
         forwarded = [value for name, value in request.headers.items() if name.lower() == "x-forwarded-for"]
         return client_address(client.host if client else None, forwarded, self.application.settings.trusted_proxies)
 

@@ -15,6 +15,7 @@ import gradio as gr
 
 from lqr.retrieval.ranking import Mode
 from lqr.service.sessions import DroppedError
+from lqr.service.uploads import NotNowError
 from lqr.types import Hit
 from lqr.ui import endpoints
 from lqr.ui.library import texts_of
@@ -79,6 +80,8 @@ class SearchTab:
             found.append(("graph", retriever.expand(seeds, hops=2, limit=SHOWN, query=query)))
         except DroppedError as error:
             return _notice(texts.own_gone.format(minutes=error.minutes))
+        except NotNowError:
+            return _notice(texts.own_not_now)
         except Exception:
             number = secrets.token_hex(4)
             log.exception("search %s failed", number)

@@ -170,6 +170,10 @@ class Texts:
         "Nothing was looked up: your own documents are no longer here (not used for {minutes} min, or the program was started "
         "anew). Add them again under Documents, or choose “The library only” there."
     )
+    own_not_now: str = (
+        "Nothing was looked up: your own documents are being changed, or one of them could not be removed. Ask again in a "
+        "moment, remove it again, or choose “The library only” under Documents."
+    )
     library_unopened: str = "This library can't be opened just now."
     library_yours: str = "Your documents"
     library_none: str = "You have added none yet."
