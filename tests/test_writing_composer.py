@@ -469,6 +469,14 @@ def test_the_ban_of_a_quoted_passage_is_said_too(composer: Composer) -> None:
     assert made.text == f"{diet} [1] {ban} [1]"
 
 
+def test_a_dose_brings_what_its_passage_forbids(composer: Composer) -> None:
+    text = "Give the ewe propylene glycol by mouth. It costs little. A drench must not go into an animal that cannot swallow."
+    made = composer.compose("What should I give the ewe by mouth?", (), [hit(text)])
+    assert "cannot swallow" in made.text
+    mild = hit("Give the ewe good hay. Cattle in the same shed must not be crowded.", title="Hay")
+    assert "crowded" not in composer.compose("What should I give the ewe?", (), [mild]).text
+
+
 def test_rows_that_the_question_does_not_name_give_way_to_a_sentence(composer: Composer) -> None:
     rows = table("Gas: methane; Where: slurry store", "Gas: ammonia; Where: poultry litter", title="Gases", section="Which")
     question = "He breathed silo gas near the slurry store yesterday and feels fine, must he see a doctor?"

@@ -1,7 +1,7 @@
 """Fits the refusal gate: a logistic regression over the gate's features, on rows of a benchmark run.
 
-The rows are those of the dev half of a question set; ``expect`` says whether an answer was right to give. Also fits
-nothing else: the threshold stays one half.
+The rows are those of the dev half of a question set; ``expect`` says whether an answer was right to give. Fits
+nothing else; where the line is drawn is a setting (``refusal_threshold``).
 """
 
 from __future__ import annotations
