@@ -7,12 +7,15 @@ better than either (models/README.md). Knows nothing of where the signals come f
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lqr.errors import WeightsError
+
+log = logging.getLogger(__name__)
 
 PASSAGE_FEATURES = ("encoder", "cosine", "lexical", "asked", "row")
 UNASKED_FEATURES = ("encoder", "cosine", "lexical", "row")
@@ -47,6 +50,8 @@ class Blend:
         try:
             raw = json.loads(path.read_text(encoding="utf-8"))
             # files from before these two lack them: the encoder's own probability then stands
+            if missing := {"unasked", "unasked_unit"} - raw.keys():
+                log.warning("models/%s/blend.json lacks %s: fit it again", folder.name, " and ".join(sorted(missing)))
             unasked = {"unasked": raw.get("unasked", cls().unasked), "unasked_unit": raw.get("unasked_unit", cls().unasked_unit)}
             found = {"passage": raw["passage"], "unit": raw["unit"], **unasked}
             parts = {name: {str(k): float(v) for k, v in weights.items()} for name, weights in found.items()}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 # Abbreviations after which a full stop does not end a sentence; compared in lower case, without the stop.
 _ABBREVIATIONS = frozenset(
@@ -134,7 +135,16 @@ def holds(text: str, snippet: str) -> bool:
 
     Of a snippet of a table's line it must hold every cell: the reader of tables writes them apart, each behind its column's name.
     """
-    cells = [cell for cell in map(str.strip, plain(snippet).split("|")) if cell]
+    return holds_all(text, cells_of(snippet))
+
+
+def cells_of(snippet: str) -> list[str]:
+    """What a text must hold to hold ``snippet``; for whoever looks for one snippet in many texts."""
+    return [cell for cell in map(str.strip, plain(snippet).split("|")) if cell]
+
+
+def holds_all(text: str, cells: Sequence[str]) -> bool:
+    """Whether ``text``, already :func:`plain`, holds each of ``cells``; nothing holds a snippet without any."""
     return bool(cells) and all(cell in text for cell in cells)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lqr.errors import ReadError
-from lqr.text import holds, plain
+from lqr.text import cells_of, holds_all, plain
 from lqr.types import Asked, Passage
 
 log = logging.getLogger(__name__)
@@ -57,8 +57,8 @@ def asked_of(asked: Iterable[Asked], passages: Sequence[Passage], sources: Mappi
     found: dict[str, list[Asked]] = {}
     lost = 0
     for item in asked:
-        texts = by_source.get(item.document, ())
-        home = next((passage_id for passage_id, text in texts if holds(text, item.snippet)), None)
+        texts, cells = by_source.get(item.document, ()), cells_of(item.snippet)
+        home = next((passage_id for passage_id, text in texts if holds_all(text, cells)), None)
         if home is None:
             lost += 1
         else:
