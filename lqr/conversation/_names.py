@@ -35,6 +35,10 @@ _TOO_COMMON = frozenset(
 _ADJECTIVES = frozenset(
     "creep forage perennial winter spring brown sweet dairy beef body common pregnancy shearing water".split()
 )
+# What people say of an animal instead ("can't pee", "on three legs", "aborted"): that is no name.
+_SAID_OF = re.compile(
+    r"n't\b|^(?:cannot|can|on|got|broke|put|how|has|walking|rotate|measure|losing|struck|spreading) |\b(?:has|get) |^[\w-]+(?:ed|ky|ty|rt|ise|ize|rry)$"
+)
 _CAPITAL = r"(?:[A-Z]\.(?=[A-Z ])|[A-Z](?:[\w'’.-]*\w)?)"
 _CAPITALISED = re.compile(rf"\b{_CAPITAL}(?: ?(?:(?:of|the|de|van|von|and|in|&) (?:the )?)?{_CAPITAL})*")
 
@@ -64,6 +68,15 @@ class Names:
                     for name in names:
                         self._terms.setdefault(name.lower(), []).append((kind, names[0]))
         self._scope = _alternation((term, re.escape(term)) for term in self._terms)
+        # "twin lamb disease": what people call what a title names is a topic like the title, unless it names a thing in scope too
+        self._called = {
+            said.lower(): _singular(name.lower())
+            for name, alike in profile.synonyms.items()
+            if self._titles.fullmatch(name.lower())
+            for said in alike
+            if said.isascii() and said.lower() not in self._terms and not _SAID_OF.search(said.lower())
+        }
+        self._alike = _alternation((said, _spelling(said)) for said in self._called)
 
     def titles(self, text: str) -> list[Name]:
         """Names taken from document titles, in order; the longest at each place."""
@@ -73,6 +86,9 @@ class Names:
             for kind, pattern in (("breed", self._breeds), ("title", self._titles))
             for m in pattern.finditer(lowered)
         ]
+        for m in self._alike.finditer(lowered):
+            thing = next((name for said, name in self._called.items() if re.fullmatch(_spelling(said), m.group())), m.group())
+            found.append(Name(text[m.start() : m.end()], m.start(), m.end(), "title", thing))
         # "Tan" and "Hu" are words of their own: alone they count only with the capital
         return without_overlaps(n for n in found if len(n.text) > 3 or n.kind == "title" or n.text[0].isupper())
 
