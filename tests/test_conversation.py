@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -610,3 +611,28 @@ def test_what_is_got_rid_of_is_the_topic_and_what_they_stand_in_is_it() -> None:
     third = ask("how long do they stand in it", first, "how strong should the lime sulphur dip be")
     assert third.standalone == "How long do the flock stand in the lime sulphur dip"
     assert ask("does it come back", "how do I get rid of wild oats in wheat").standalone == "Does wild oats in wheat come back"
+
+
+def test_what_people_call_a_disease_is_a_topic_like_its_title() -> None:
+    called = replace(
+        PROFILE,
+        synonyms={"copper poisoning": ("too much copper", "cu toxicity", "aborted", "can't stand"), "fodder": ("herbage",)},
+    )
+    known = Rewriter(called, TITLES)
+    history = [Turn("user", "How is cu toxicity in ewes treated?"), Turn("assistant", "Call the vet.")]
+    assert known.rewrite("And how is it prevented?", history).standalone == "How is cu toxicity in ewes prevented?"
+    # what is said of an animal is no name, and neither is what no title has
+    found = [name.text for name in Names(called, TITLES).titles("my ewe aborted and can't stand on too much copper or herbage")]
+    assert found == ["too much copper"]
+
+
+def test_the_heading_of_a_section_is_no_topic_and_that_of_an_article_is() -> None:
+    asked = "how old are lambs when they come off milk"
+    then = "and when do i take the tails off?"
+    assert "(lambs)" in ask(then, asked, "A: Creep feeding for kids:\n- Day 1: 2 litres").standalone
+    assert "(creep feeding lambs)" in ask(then, asked, "A: Creep feeding lambs – Milk for kids:\n- Day 1: 2 litres").standalone
+
+
+def test_who_sows_there_are_people_whatever_the_topic() -> None:
+    said = ask("when do they sow maize there", "how high is the locoweed in Yunnan", "A: High.").standalone
+    assert said == "When do they sow maize in Yunnan"

@@ -93,11 +93,12 @@ def _still(old: Focus, question: str, found: list[Name]) -> bool:
 def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
     """The focus once the answer is read: it gives a topic to a question that had none ("what is it?"), and a pair.
 
-    A refusal tells nothing: what it names is what the documents hold besides. A list names many things by the way.
+    A refusal tells nothing: what it names is what the documents hold besides. A list names many things by the way, and the
+    heading of a section ("Colostrum and milk for kids:") an aspect, where that of an article has its title in front.
     """
     if any(reply.startswith(names.profile.text("refusal", language)) for language in ("en", "zh")):
         return focus
-    opening = _LISTED.sub("", reply[:400])
+    opening = _SECTION.sub("", _LISTED.sub("", reply[:400]))
     found = names.titles(opening)
     topic, kind = focus.topic, focus.kind
     asked = {k: things for k, things in names.profile.things(topic).items() if k not in BEINGS and k != "region"}
@@ -113,6 +114,7 @@ def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
 
 
 _LISTED = re.compile(r"^- .*$", re.MULTILINE)
+_SECTION = re.compile(r"^(?:(?! – )[^\n.])*:$", re.MULTILINE)
 
 
 def with_called(called: tuple[str, ...], found: list[Name]) -> tuple[str, ...]:

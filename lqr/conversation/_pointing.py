@@ -123,6 +123,9 @@ def _places(text: str, focus: Focus, names: Names) -> Change:
     return text[: match.start()] + link + focus.place + text[match.end() :], [f"“there” is {focus.place}"]
 
 
+_PEOPLE_DO = re.compile(r"\s+(?:sow|plant|drill|plough|plow|harvest|spray|irrigate|shear|vaccinate)\b", re.IGNORECASE)
+
+
 def _pronouns(text: str, focus: Focus, names: Names) -> Change:
     empty = [m.span() for m in EXPLETIVE.finditer(text)]
     used: list[str] = []
@@ -132,6 +135,8 @@ def _pronouns(text: str, focus: Focus, names: Names) -> Change:
         kind = "person" if match["person"] else "plural" if match["plural"] else "thing"
         if any(start <= match.start() < end for start, end in empty) or kind in used or _not_a_pronoun(match, text):
             continue
+        if match.group().lower() == "they" and _PEOPLE_DO.match(text[match.end() :]):
+            continue  # "when do they sow maize there": whoever farms there
         owner = _is_owner(match, text)
         if bound(text, match.start(), names, kind) or (owner and _owner_in_clause(text[: match.start()], kind, names)):
             continue
