@@ -25,13 +25,21 @@ from lqr.settings import ROOT, Settings
 from lqr.training import asked_pairs
 from lqr.training.cross_encoder import TrainConfig
 from lqr.training.evidence import train
-from lqr.training.evidence_windows import Judged, Marked, asked_windows, judged_windows, public_windows, read_judged
+from lqr.training.evidence_windows import (
+    Judged,
+    Marked,
+    answered_windows,
+    asked_windows,
+    judged_windows,
+    public_windows,
+    read_judged,
+)
 from lqr.types import Asked, Passage
 
 JUDGED = ROOT / "benchmarks" / "written" / "judged.jsonl"
 SEED = 13
 ASKED, PUBLIC = {1: 2200, 2: 400}, {1: 300, 2: 60}  # written questions, and questions of each public set, in each step
-HELD_OUT = 10  # every so many-th judged question
+HELD_JUDGED = 90  # judged questions held out in step 2
 HELD_ASKED = 160  # written questions held out in step 1
 
 
@@ -81,8 +89,14 @@ def windows(application: Application, data: Path, step: int) -> tuple[list[Marke
     held_out = asked_windows(back, passages)
     if step == 2:
         rng.shuffle(judged)
-        training += judged_windows([row for n, row in enumerate(judged) if n % HELD_OUT], passages)
-        held_out = judged_windows(judged[::HELD_OUT], passages)
+        back, judged = judged[:HELD_JUDGED], judged[HELD_JUDGED:]
+        told = {row.question for row in (*back, *judged)}
+        answers = {row.question: row.answer for row in read() if not row.held_out and row.question not in told}
+        kept = {i.question for i in asked_pairs.without_test([Asked(question, "", "") for question in answers], measured)}
+        wanted = {question: answers[question] for question in answers if question in kept}
+        training += answered_windows(wanted, passages, lambda q: [hit.passage for hit in application.retriever.search(q, 8)])
+        training += judged_windows(judged, passages)
+        held_out = judged_windows(back, passages)
     rng.shuffle(training)
     return training, held_out
 

@@ -37,7 +37,8 @@ _ADJECTIVES = frozenset(
 )
 # What people say of an animal instead ("can't pee", "on three legs", "aborted"): that is no name.
 _SAID_OF = re.compile(
-    r"n't\b|^(?:cannot|can|on|got|broke|put|how|has|walking|rotate|measure|losing|struck|spreading) |\b(?:has|get) |^[\w-]+(?:ed|ky|ty|rt|ise|ize|rry)$"
+    r"n't\b|^(?:cannot|can|on|got|broke|put|how|has|walking|rotate|measure|losing|struck|spreading) |\b(?:has|get) |"
+    r"^[\w-]+(?:ed|ky|ty|rt|ise|ize|rry)$"
 )
 _CAPITAL = r"(?:[A-Z]\.(?=[A-Z ])|[A-Z](?:[\w'’.-]*\w)?)"
 _CAPITALISED = re.compile(rf"\b{_CAPITAL}(?: ?(?:(?:of|the|de|van|von|and|in|&) (?:the )?)?{_CAPITAL})*")

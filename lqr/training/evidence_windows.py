@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lqr.errors import ReadError
 from lqr.text import holds, plain, sentence_spans
+from lqr.training.asked_pairs import Search
 from lqr.training.pairs import bm25_neighbours, read_rows, wrong_passages
 from lqr.types import Asked, Passage, Window
 from lqr.writing.units import units_of, windows_of
@@ -132,6 +133,40 @@ def asked_windows(asked: Sequence[Asked], passages: Mapping[str, Sequence[Passag
                 found.extend(_marked(item.question, passage, told, "asked"))
             break
     return found
+
+
+def answered_windows(
+    answers: Mapping[str, Sequence[Asked]], passages: Mapping[str, Sequence[Passage]], search: Search, *, read: int = 6
+) -> list[Marked]:
+    """Windows of questions with all pieces of their ideal answer, the most important first.
+
+    Whoever wrote it saw the whole article and chose: its other units are no part of the answer. Those of other articles that a
+    search finds first were judged by nobody.
+
+    Args:
+        answers: of each question.
+        search: the collection's retriever; its first ``read`` passages are shown, beside those that answer.
+    """
+    found: list[Marked] = []
+    for question, items in answers.items():
+        homes = {p.id: document for document in {item.document for item in items} for p in passages.get(document, ())}
+        order = [item.snippet for item in items]
+        shown = {p.id: p for document in {i.document for i in items} for p in passages.get(document, ()) if _any(p.text, order)}
+        shown |= {p.id: p for p in search(question)[:read]}
+        for passage in shown.values():
+            home = homes.get(passage.id)
+            told = {}
+            for unit in units_of(passage):
+                text = plain(unit.text)
+                held = [i.snippet for i in items if i.document == home and holds(text, i.snippet)]
+                label = 0.0 if not held else FIRST if order[0] in held else SAY
+                told[unit.index] = (label, 1.0 if home else UNTOLD)
+            found.extend(_marked(question, passage, told, "answered"))
+    return found
+
+
+def _any(text: str, snippets: Sequence[str]) -> bool:
+    return any(holds(plain(text), snippet) for snippet in snippets)
 
 
 def public_windows(folder: Path, *, seed: int = 13, wrong: int = 2, rows: int = 2000) -> list[Marked]:
