@@ -16,6 +16,7 @@ from lqr.training.evidence_windows import (
     UNTOLD,
     Judged,
     Marked,
+    answered_windows,
     asked_windows,
     judged_windows,
     read_judged,
@@ -79,6 +80,21 @@ def test_a_written_question_tells_little_of_the_other_units() -> None:
     assert marked.labels == (0.0, FIRST, 0.0, 0.0)
     assert marked.weights == (UNTOLD, 1.0, UNTOLD, UNTOLD)
     assert asked_windows([Asked("who?", "sheep/collapse", "no such words")], {"sheep/collapse": [passage()]}) == []
+
+
+def test_whoever_wrote_the_ideal_answer_saw_the_whole_article_and_no_other() -> None:
+    other = Passage("o-0", "o", "Goats", (), "Goats need browse. Call the vet.", 0, 0, 32, "paragraph")
+    answers = {
+        "who now?": (Asked("who now?", "sheep/collapse", "Call the vet"), Asked("who now?", "sheep/collapse", "Give 50 ml"))
+    }
+    found = answered_windows(answers, {"sheep/collapse": [passage()], "goats/browse": [other]}, lambda question: [other])
+    by_heading = {marked.window.heading.split(" ")[0]: marked for marked in found}
+    assert len(found) == 2
+    mine, others = (marked for _, marked in sorted(by_heading.items()))
+    assert mine.labels == (SAY, FIRST, 0.0, 0.0)
+    assert mine.weights == (1.0, 1.0, 1.0, 1.0)
+    assert others.labels == (0.0, 0.0)  # the same words in another article are not what was marked
+    assert others.weights == (UNTOLD, UNTOLD)
 
 
 def test_a_malformed_line_is_named(tmp_path: Path) -> None:

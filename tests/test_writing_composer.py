@@ -14,7 +14,7 @@ from lqr.blend import Blend
 from lqr.classifiers.evidence import AloneEvidence
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.text import content_words
-from lqr.types import Hit, Passage
+from lqr.types import Hit, Passage, Window
 from lqr.writing.composer import Composer
 from lqr.writing.rows import heading as heading_over
 from lqr.writing.rows import whole_tables
@@ -498,3 +498,20 @@ def test_of_two_rows_named_by_the_same_word_the_better_stays() -> None:
     assert [u.text for u in whole_tables("Which ketone figure has a ewe?", units[:1], units)] == [units[0].text]
     even = [replace(unit, score=0.9) for unit in units]
     assert len(whole_tables("Which ketone figure has a ewe?", even[:1], even)) == 2
+
+
+def test_who_asks_what_to_do_is_told_that_before_what_happens() -> None:
+    text = "Wet, closed sheds cause pneumonia in lambs. Ventilate the sheds. Vaccinate the ewes early. Rain falls in spring."
+
+    def scores(windows: Sequence[Window]) -> list[list[float]]:
+        told = {"Wet": 0.55, "Ventilate": 0.5, "Vaccinate": 0.06, "Rain": 0.06}
+        return [[told[w.text[s:e].split(",")[0].split(" ")[0]] for s, e in w.spans] for w in windows]
+
+    composer = Composer(scores, HashingEmbedder().encode, Blend(unit={"encoder": 1.0}, unasked_unit={"encoder": 1.0}))
+    told = composer.compose("how do I stop pneumonia in housed lambs", (), [hit(text)]).text
+    assert told.index("Ventilate") < told.index("Vaccinate")
+    assert "Rain" not in told
+    assert "Wet" not in told or told.index("Ventilate") < told.index("Wet")
+    described = composer.compose("what causes pneumonia in housed lambs", (), [hit(text)]).text
+    assert described.startswith("Wet, closed sheds")
+    assert "Vaccinate" not in described

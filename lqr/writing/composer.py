@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from lqr.answer_type import expects, shows
+from lqr.answer_type import asks_what_to_do, expects, shows, tells_what_to_do
 from lqr.blend import Blend, blended, logit
 from lqr.text import content_words, holds, plain
 from lqr.types import Claim, Evidence, Hit, Passage
+from lqr.writing.company import with_actions, with_ban
 from lqr.writing.layout import PROHIBITS, write
 from lqr.writing.rows import whole_tables
 from lqr.writing.units import Unit, apart, asked_apart, points_elsewhere, units_of, windows_of
@@ -33,7 +34,7 @@ MAX_UNITS = {"short": 3, "long": 5}
 WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
 BESIDE = 0.25  # weight of a sentence from an article on another animal or crop, which speaks of the asked one by the way
 APART = 0.5  # weight of a sentence on look-alikes or first aid, true of another case, where neither was asked for
-BAN_WORDS = 2  # content words that a ban has in common with the question to be said beside what its passage answers
+DESCRIBES = 0.6  # weight of a sentence on what happens where somebody asked what to do
 REPEATS = 0.4  # a sentence whose figures were all said must bring at least this share of new words
 MAX_LIST = 8
 
@@ -47,11 +48,6 @@ _ENUMERATES = re.compile(
     r"\b(?:signs?|symptoms?|steps?|how (?:do|can|should|to)|what (?:should|can|must) i do|what to do|"
     r"which|what are|list|ways|measures|prevent|control|causes|tools?|equipment|checklist|rules)\b",
     re.IGNORECASE,
-)
-_BANS = re.compile(r"(?:do not|don't|never)\b", re.IGNORECASE)
-# Something that is put into an animal, by mouth or needle.
-_GIVES = re.compile(
-    r"\b(?:drench\w*|inject\w*|by mouth|stomach tube|dose[sd]?|(?:give|feed)\b.*\b(?:ml|mg|mL|millilit\w+))\b", re.IGNORECASE
 )
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -211,7 +207,9 @@ class Composer:
                 take(scored, limit)
         else:
             take(scored, limit)
-        chosen = _with_ban(question, self._whole_lists(question, chosen, scored), scored, limit)
+        if not parts and asks_what_to_do(question):
+            chosen = with_actions(chosen, scored, limit)
+        chosen = with_ban(question, self._whole_lists(question, chosen, scored), scored, limit, floor=KEEP_FLOOR)
         return whole_tables(question, chosen, scored)
 
     def _whole_lists(self, question: str, chosen: list[Unit], scored: list[Unit]) -> list[Unit]:
@@ -247,40 +245,8 @@ def _standing(question: str, unit: Unit) -> float:
     """What a unit's place or form leaves of its score: a pointer is said only where nothing else is."""
     if unit.kind != "row" and points_elsewhere(unit.text):
         return 0.0
-    return APART if apart(unit.passage) and not asked_apart(question, unit.passage) else 1.0
-
-
-def _with_ban(question: str, chosen: list[Unit], scored: Sequence[Unit], limit: int) -> list[Unit]:
-    """``chosen`` with the ban on its subject that a quoted passage holds too: the half of an answer that keeps animals safe.
-
-    At most one, and none where a ban was chosen; in a full answer it takes the place of the weakest that can be spared. Who is
-    told to give something hears what its passage forbids, whatever was asked: "a ewe that cannot swallow must not be drenched".
-    """
-    if not chosen or any(_BANS.match(u.text) for u in chosen):
-        return chosen
-    quoted = {u.passage.id for u in chosen if u.kind == "sentence"}
-    given = {u.passage.id for u in chosen if u.kind == "sentence" and _GIVES.search(u.text)}
-    said = {u.key for u in chosen}
-    asked = {_plain(word) for word in content_words(question)}
-    shared = {u.key: len(asked & {_plain(word) for word in content_words(u.text)}) for u in scored}
-    bans = [
-        u
-        for u in scored
-        if u.kind == "sentence"
-        and u.key not in said
-        and (
-            (u.passage.id in given and PROHIBITS.search(u.text))
-            or (u.passage.id in quoted and _BANS.match(u.text) and shared[u.key] >= BAN_WORDS and u.score > KEEP_FLOOR)
-        )
-    ]
-    if not bans:
-        return chosen
-    ban = max(bans, key=lambda u: (shared[u.key], u.score))
-    lead = max(chosen, key=lambda u: u.score)
-    # a part of the question that has one unit keeps it
-    spare = [u for u in chosen if u is not lead and u.kind != "item" and sum(u.part == other.part for other in chosen) > 1]
-    weakest = min(spare, key=lambda u: u.score) if spare and len(chosen) >= limit else None
-    return [*(u for u in chosen if u is not weakest), ban]
+    described = unit.kind == "sentence" and asks_what_to_do(question) and not tells_what_to_do(unit.text)
+    return (DESCRIBES if described else 1.0) * (APART if apart(unit.passage) and not asked_apart(question, unit.passage) else 1.0)
 
 
 def _plain(word: str) -> str:
