@@ -36,7 +36,7 @@ from lqr.text import plain
 from lqr.training.gate import fit
 from lqr.training.pairs import read_rows
 from lqr.types import Hit
-from lqr.writing.composer import evidence_of, nearest, unit_features
+from lqr.writing.composer import nearest, unit_features
 from lqr.writing.units import units_of
 
 UNHELD = ROOT / "benchmarks" / "written" / "unheld.jsonl"  # every second line; benchmarks.train_relevance has the others
@@ -199,7 +199,7 @@ def _unit_table(
         ranked = score(np.array([[row[name] for name in PASSAGE_FEATURES] for row in rows]))
         best = np.argsort(-ranked)[:KEPT]
         units = [(int(i), unit) for i in best for unit in units_of(hits[int(i)].passage)]
-        (said,) = evidence_of(application.pipeline.composer.evidence, (question,), [unit for _, unit in units])
+        said = reranker.scorer([(question, (u.passage.topic, u.text)) for _, u in units])
         vectors = encode([question, *(unit.text for _, unit in units)])
         wanted = [plain(s) for s in snippets[item.id][number]]
         for (i, unit), probability, vector in zip(units, said, vectors[1:], strict=True):

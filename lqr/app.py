@@ -14,7 +14,6 @@ from pathlib import Path
 
 from lqr.blend import Blend
 from lqr.classifiers.complexity import ComplexityModel, RuleComplexity, load_complexity
-from lqr.classifiers.evidence import AloneEvidence, EvidenceModel, SentenceEvidence
 from lqr.classifiers.relevance import CrossEncoderRelevance, RelevanceModel, RuleRelevance
 from lqr.classifiers.support import load_supports
 from lqr.classifiers.word_pieces import load_pieces
@@ -113,8 +112,6 @@ def build(
         relevance, why = _relevance(settings, retriever)
         lines.append(f"relevance {relevance.name}: {why}")
         retriever.read_with(relevance.score_many)
-        evidence, why = _evidence(settings, relevance)
-        lines.append(f"evidence {evidence.name}: {why}")
         documents = store.documents()
         entities = EntityFinder(profile, [document.title for document in documents])
         complexity: ComplexityModel
@@ -143,7 +140,7 @@ def build(
             layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities, partial(places, profile)),
             reranker=Reranker(relevance.score_many, retriever.signals, blend),
             composer=Composer(
-                evidence.score, retriever.encode, blend, beside=partial(beside, profile), asked=retriever.asked_about
+                relevance.score_many, retriever.encode, blend, beside=partial(beside, profile), asked=retriever.asked_about
             ),
             gate=Gate(
                 profile,
@@ -226,13 +223,6 @@ def _relevance(settings: Settings, retriever: Retriever) -> tuple[RelevanceModel
         device = "cuda" if settings.profile == "gpu" else "cpu"
         return CrossEncoderRelevance(folder, device=device), "models/relevance"
     return RuleRelevance(retriever.encode, tokenize), "no trained classifier in models/relevance"
-
-
-def _evidence(settings: Settings, relevance: RelevanceModel) -> tuple[EvidenceModel, str]:
-    folder = settings.models / "evidence"
-    if (folder / "config.json").is_file():
-        return SentenceEvidence(folder, device="cuda" if settings.profile == "gpu" else "cpu"), "models/evidence"
-    return AloneEvidence(relevance.score_many, relevance.name), "no trained model in models/evidence, so sentence by sentence"
 
 
 def _limit_threads(settings: Settings) -> None:

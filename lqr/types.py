@@ -22,20 +22,6 @@ Scorer = Callable[[Sequence[tuple[str, tuple[str, str]]]], list[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A stretch of a passage as it is read for ``question``: its text, and the places in it of the units that are judged."""
-
-    question: str
-    heading: str
-    text: str
-    spans: tuple[tuple[int, int], ...]
-
-
-# How likely each unit of each window answers its question, 0 to 1: the evidence model, as the writer sees it.
-Evidence = Callable[[Sequence[Window]], list[list[float]]]
-
-
-@dataclass(frozen=True, slots=True)
 class Block:
     """One structural unit of a document, as its reader found it.
 

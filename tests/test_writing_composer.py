@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from lqr.blend import Blend
-from lqr.classifiers.evidence import AloneEvidence
 from lqr.retrieval.fake import HashingEmbedder
 from lqr.text import content_words
-from lqr.types import Hit, Passage, Window
+from lqr.types import Hit, Passage
 from lqr.writing.composer import Composer
 from lqr.writing.rows import heading as heading_over
 from lqr.writing.rows import whole_tables
@@ -33,7 +32,7 @@ def overlap_scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
 
 @pytest.fixture
 def composer() -> Composer:
-    return Composer(AloneEvidence(overlap_scorer, "overlap").score, HashingEmbedder(dimension=256).encode)
+    return Composer(overlap_scorer, HashingEmbedder(dimension=256).encode)
 
 
 def hit(
@@ -316,8 +315,8 @@ def test_an_article_on_the_asked_animal_goes_before_one_that_names_it_by_the_way
     goats = hit("Copper that is safe for goats is 25 mg, and for sheep it is 10 mg.", title="Goats")
     sheep = hit("For sheep 10 mg of copper in the whole diet is a safe amount.", title="Sheep")
     question = "How much copper is safe for sheep and for goats?"  # the scorer likes the goats better
-    plain = Composer(AloneEvidence(overlap_scorer, "overlap").score, HashingEmbedder(dimension=256).encode)
-    aware = Composer(AloneEvidence(overlap_scorer, "overlap").score, HashingEmbedder(dimension=256).encode, beside=beside)
+    plain = Composer(overlap_scorer, HashingEmbedder(dimension=256).encode)
+    aware = Composer(overlap_scorer, HashingEmbedder(dimension=256).encode, beside=beside)
     assert plain.compose(question, (), [goats, sheep]).claims[0].passages == ("goats-0",)
     assert aware.compose(question, (), [goats, sheep]).claims[0].passages == ("sheep-0",)
     assert aware.compose(question, (), [goats, sheep]).best == plain.compose(question, (), [goats, sheep]).best
@@ -366,7 +365,7 @@ def test_the_sentence_that_people_asked_for_comes_first() -> None:
     asked = {"how soon must they drink": [("within two hours", 0.9)], "when does it come": [("in the last days", 0.9)]}
     for question, pieces in asked.items():
         composer = Composer(
-            lambda windows: [[0.5] * len(window.spans) for window in windows],
+            lambda pairs: [0.5] * len(pairs),
             HashingEmbedder().encode,
             Blend(unit={"bias": -2.0, "encoder": 1.0, "asked": 4.0}),
             asked=lambda question, passage_id, pieces=pieces: pieces,  # type: ignore[misc]
@@ -503,9 +502,9 @@ def test_of_two_rows_named_by_the_same_word_the_better_stays() -> None:
 def test_who_asks_what_to_do_is_told_that_before_what_happens() -> None:
     text = "Wet, closed sheds cause pneumonia in lambs. Ventilate the sheds. Vaccinate the ewes early. Rain falls in spring."
 
-    def scores(windows: Sequence[Window]) -> list[list[float]]:
+    def scores(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
         told = {"Wet": 0.55, "Ventilate": 0.5, "Vaccinate": 0.06, "Rain": 0.06}
-        return [[told[w.text[s:e].split(",")[0].split(" ")[0]] for s, e in w.spans] for w in windows]
+        return [told[text.split(",")[0].split(" ")[0]] for _, (_, text) in pairs]
 
     composer = Composer(scores, HashingEmbedder().encode, Blend(unit={"encoder": 1.0}, unasked_unit={"encoder": 1.0}))
     told = composer.compose("how do I stop pneumonia in housed lambs", (), [hit(text)]).text

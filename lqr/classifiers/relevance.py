@@ -11,7 +11,6 @@ import json
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -53,11 +52,30 @@ class CrossEncoderRelevance:
         Raises:
             WeightsError: a file is missing, damaged, of another shape, or not what the manifest says.
         """
+        import torch
+        from transformers import AutoTokenizer
+
         from lqr.classifiers.pair_encoder import PairEncoder, encode_pairs
 
+        manifest.verify(folder)
         self.name = f"pair encoder ({folder.name})"
-        self._encode, self._max_tokens = encode_pairs, max_tokens
-        self._opened = opened(folder, PairEncoder, device)
+        self._torch, self._encode_pairs = torch, encode_pairs
+        self._max_tokens, self._at_once = max_tokens, AT_ONCE.get(device, AT_ONCE_ELSEWHERE)
+        # Tokenizers are not safe across threads, and two forwards at once are slower than one after the other on a CPU.
+        self._lock = threading.Lock()
+        try:
+            self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            model = PairEncoder.load(folder)
+            if 2 * len(self._tokenizer) < model.encoder.config.vocab_size:
+                raise ValueError("the tokenizer has lost its vocabulary")  # transformers makes an empty one and says nothing
+        except Exception as error:  # transformers, tokenizers and safetensors each raise kinds of their own
+            reason = (str(error).splitlines() or [repr(error)])[0]
+            raise WeightsError(
+                f"models/{folder.name} cannot be loaded ({reason}); restore the folder, or remove it to go without"
+            ) from error
+        self._model: Any = model.to(device=device, dtype=fast_dtype(torch, device)).eval()
+        self._device = device
+        self._temperature = _temperature(folder)
 
     def score(self, question: str, texts: Sequence[Text]) -> list[float]:
         """See :class:`RelevanceModel`."""
@@ -70,61 +88,16 @@ class CrossEncoderRelevance:
         """
         joined = [(question, f"{heading}. {text}" if heading else text) for question, (heading, text) in pairs]
         scores = [0.0] * len(joined)
-        with self._opened.inference() as model:
-            for part in batches([len(question) + len(text) for question, text in joined], self._opened.at_once):
-                questions, texts = [joined[i][0] for i in part], [joined[i][1] for i in part]
-                logits = model(self._encode(self._opened.tokenizer, questions, texts, self._max_tokens))
-                for i, probability in zip(part, logits.sigmoid().tolist(), strict=True):
+        with self._lock, self._torch.inference_mode():
+            for part in batches([len(question) + len(text) for question, text in joined], self._at_once):
+                inputs = self._encode_pairs(
+                    self._tokenizer, [joined[i][0] for i in part], [joined[i][1] for i in part], self._max_tokens
+                )
+                inputs = {name: value.to(self._device) for name, value in inputs.items()}
+                logits = self._model(**inputs)["logits"].float() / self._temperature
+                for i, probability in zip(part, self._torch.sigmoid(logits).tolist(), strict=True):
                     scores[i] = probability
         return scores
-
-
-class Opened:
-    """A network with its tokenizer and temperature, for one caller at a time.
-
-    Tokenizers are not safe across threads, and two forwards at once are slower than one after the other on a CPU.
-    """
-
-    def __init__(self, network: Any, tokenizer: Any, temperature: float, device: str) -> None:
-        import torch
-
-        self.tokenizer = tokenizer
-        self.at_once = AT_ONCE.get(device, AT_ONCE_ELSEWHERE)
-        self._torch, self._temperature, self._device = torch, temperature, device
-        self._network = network.to(device=device, dtype=fast_dtype(torch, device)).eval()
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def inference(self) -> Iterator[Callable[[dict[str, Any]], Any]]:
-        """Gives ``logits(inputs)``, divided by the temperature; others wait until the context is left."""
-        with self._lock, self._torch.inference_mode():
-            yield self._logits
-
-    def _logits(self, inputs: dict[str, Any]) -> Any:
-        placed = {name: value.to(self._device) for name, value in inputs.items()}
-        return self._network(**placed)["logits"].float() / self._temperature
-
-
-def opened(folder: Path, network: type[Any], device: str) -> Opened:
-    """The network of a class like :class:`~lqr.classifiers.pair_encoder.PairEncoder` that was saved in ``folder``.
-
-    Raises:
-        WeightsError: a file is missing, damaged, of another shape, or not what the manifest says.
-    """
-    from transformers import AutoTokenizer
-
-    manifest.verify(folder)
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = network.load(folder)
-        if 2 * len(tokenizer) < model.encoder.config.vocab_size:
-            raise ValueError("the tokenizer has lost its vocabulary")  # transformers makes an empty one and says nothing
-    except Exception as error:  # transformers, tokenizers and safetensors each raise kinds of their own
-        reason = (str(error).splitlines() or [repr(error)])[0]
-        raise WeightsError(
-            f"models/{folder.name} cannot be loaded ({reason}); restore the folder, or remove it to go without"
-        ) from error
-    return Opened(model, tokenizer, _temperature(folder), device)
 
 
 def batches(lengths: Sequence[int], at_once: int) -> Iterator[list[int]]:

@@ -11,17 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any
 
 from lqr.answer_type import asks_what_to_do, expects, shows, tells_what_to_do
 from lqr.blend import Blend, blended, logit
 from lqr.text import content_words, holds, plain
-from lqr.types import Claim, Evidence, Hit, Passage
+from lqr.types import Claim, Hit, Passage, Scorer
 from lqr.writing.company import with_actions, with_ban
 from lqr.writing.layout import PROHIBITS, write
 from lqr.writing.rows import whole_tables
-from lqr.writing.units import Unit, apart, asked_apart, points_elsewhere, units_of, windows_of
+from lqr.writing.units import Unit, apart, asked_apart, points_elsewhere, units_of
 
 # A unit must be at least this share of the best one to be said too, and this probable in itself. At 0.3 41 % of the ideal
 # sentences of the held-out common questions are said (benchmarks.common), at 0.15 43 %, with as many of them to the point.
@@ -77,14 +76,6 @@ def unit_features(unit: Unit, encoder: float, cosine: float, passage: float) -> 
     }
 
 
-def evidence_of(evidence: Evidence, questions: Sequence[str], units: Sequence[Unit]) -> list[list[float]]:
-    """What the evidence model says of each of ``units`` (those of a passage stand together) for each of ``questions``."""
-    by_passage = [list(group) for _, group in groupby(units, key=lambda unit: unit.passage.id)]
-    windows = [[window for group in by_passage for window in windows_of(question, group)] for question in questions]
-    flat = iter(evidence([window for own in windows for window in own]))
-    return [[probability for _ in own for probability in next(flat)] for own in windows]
-
-
 def nearest(unit: Unit, asked: Sequence[tuple[str, float]]) -> float:
     """The cosine of the nearest question that this very unit answers, of those asked about its passage; 0.0 without any."""
     text = plain(unit.text)
@@ -95,7 +86,7 @@ class Composer:
     """Chooses and orders units.
 
     Args:
-        evidence: the evidence model.
+        scorer: the evidence model.
         encode: gives unit vectors, for redundancy.
         beside: whether a passage's article is on another thing than the question, so that others go before it.
         asked: what :meth:`~lqr.retrieval.retriever.Retriever.asked_about` gives: which piece of a passage answers which question.
@@ -105,18 +96,18 @@ class Composer:
 
     def __init__(
         self,
-        evidence: Evidence,
+        scorer: Scorer,
         encode: Callable[[Sequence[str]], Any],
         blend: Blend | None = None,
         *,
         beside: Beside = lambda question, passage: False,
         asked: AskedAbout = lambda question, passage_id: None,
     ) -> None:
-        self.evidence, self._encode, self._blend, self._beside, self._asked = evidence, encode, blend or Blend(), beside, asked
+        self._scorer, self._encode, self._blend, self._beside, self._asked = scorer, encode, blend or Blend(), beside, asked
 
     def of_documents(self, beside: Beside, asked: AskedAbout) -> Composer:
         """The same composer for other documents."""
-        return Composer(self.evidence, self._encode, self._blend, beside=beside, asked=asked)
+        return Composer(self._scorer, self._encode, self._blend, beside=beside, asked=asked)
 
     def compose(
         self, question: str, parts: Sequence[str], hits: Sequence[Hit], *, allowed: Callable[[str], bool] = lambda text: True
@@ -147,10 +138,11 @@ class Composer:
     def _score(
         self, question: str, parts: Sequence[str], units: list[Unit], relevance: dict[str, float], vectors: Any
     ) -> tuple[list[Unit], tuple[float, ...]]:
+        texts = [(unit.passage.topic, unit.text) for unit in units]
         asked = parts or (question,)
+        flat = self._scorer([(q, text) for q in asked for text in texts])
         by_part = [
-            self._blended(q, units, said, relevance, vectors)
-            for q, said in zip(asked, evidence_of(self.evidence, asked, units), strict=True)
+            self._blended(q, units, flat[n * len(texts) : (n + 1) * len(texts)], relevance, vectors) for n, q in enumerate(asked)
         ]
         scored = []
         for i, unit in enumerate(units):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lqr.text import content_words, sentence_spans
-from lqr.types import Passage, Window
+from lqr.types import Passage
 
 # "Rates are in soil testing.", "The method is described in growing rice.": where the answer is, and nothing of it. A clause
 # that says more ("..., and wet crops are safer as silage") makes it a sentence like any other.
@@ -37,7 +36,6 @@ _ASKS_FIRST_AID = re.compile(
     re.IGNORECASE,
 )
 _SAYS_MORE = re.compile(r"\b(?:must|should|can|may|need|needs|live|lives|means|because|is|are) (?!(?:\w+ )?in\b)", re.IGNORECASE)
-WINDOW = 700  # characters of a passage that are read together; a longer one is read in several stretches
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
@@ -73,28 +71,6 @@ def units_of(passage: Passage, rank: int = 0) -> list[Unit]:
         if content_words(text) and not text.endswith((":", "：")):
             units.append(Unit(passage, rank, len(units), start, end, text, "item" if listed or marker else "sentence"))
     return units
-
-
-def windows_of(question: str, units: Sequence[Unit]) -> list[Window]:
-    """The stretches of one passage in which its ``units`` (in order) are read for ``question``; each unit stands in one.
-
-    The first begins where the passage does: a lead-in ("Signs are:") is no unit, but tells what its items are.
-    """
-    windows: list[Window] = []
-    begin, spans = 0, list[tuple[int, int]]()
-    for unit in units:
-        if spans and unit.end - begin > WINDOW:
-            windows.append(_window(question, unit.passage, begin, spans))
-            begin, spans = unit.start, []
-        spans.append((unit.start, unit.end))
-    if spans:
-        windows.append(_window(question, units[-1].passage, begin, spans))
-    return windows
-
-
-def _window(question: str, passage: Passage, begin: int, spans: Sequence[tuple[int, int]]) -> Window:
-    places = tuple((start - begin, end - begin) for start, end in spans)
-    return Window(question, passage.topic, passage.text[begin : spans[-1][1]], places)
 
 
 def points_elsewhere(text: str) -> bool:
