@@ -1,5 +1,7 @@
 """Fits the small logistics on the dev half of knowledge/agriculture/questions.jsonl; never reads the test half.
 
+``blend`` takes every second held-out common question besides (benchmarks.common gives the figures of the others apart).
+
     python -m benchmarks.fit blend                -> models/relevance/blend.json  (ranking of passages and of sentences)
     python -m benchmarks.fit unasked --data DIR   -> its part "unasked", for collections without asked questions
     python -m benchmarks.fit gate --rows DEV.json -> models/gate/gate.json        (answer or refuse; after blend and that run)
@@ -15,7 +17,7 @@ import json
 import random
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
+from benchmarks.common import read
 from lqr.app import Application, build
 from lqr.blend import PASSAGE_FEATURES, UNASKED_FEATURES, UNASKED_UNIT_FEATURES, UNIT_FEATURES
 from lqr.evaluation.collections import open_corpus
@@ -32,7 +35,7 @@ from lqr.pipeline import Pipeline
 from lqr.retrieval.layered import Retrieved
 from lqr.retrieval.rerank import Reranker
 from lqr.settings import ROOT, Settings
-from lqr.text import plain
+from lqr.text import holds, plain
 from lqr.training.gate import fit
 from lqr.training.pairs import read_rows
 from lqr.types import Hit
@@ -47,6 +50,19 @@ PARAGRAPHS = 300  # of the collection of SQuAD, about as many as a visitor's own
 ASKED = 30  # its questions, and every fifth of the farm's: enough for five numbers
 Table = tuple[np.ndarray, np.ndarray, np.ndarray]  # features, labels, question number
 Pool = tuple[str, frozenset[str], tuple[Hit, ...]]  # a question, the ids of its gold passages, what was found
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPool:
+    """A question, what was found for it, which of that is gold, and the snippets of the units that answer.
+
+    ``wanted`` has the id of a snippet's document with it, or "" where the snippet tells enough.
+    """
+
+    question: str
+    hits: tuple[Hit, ...]
+    gold: frozenset[str]
+    wanted: Sequence[tuple[str, str]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,23 +90,49 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def fit_blend(application: Application, items: Sequence[Item], path: Path) -> dict[str, Any]:
-    """Fit on the human standalone questions of ``items``; writes ``blend.json``."""
-    snippets = {raw["id"]: [[m["contains"] for m in t["gold"]] for t in raw["turns"]] for raw in map(json.loads, path.open())}
-    pools = [(item, n, *_pool(application, item, n)) for item in items for n, ask in enumerate(item.turns) if ask.gold]
-    gold = [frozenset(i for held in item.turns[n].gold for i in held) for item, n, _, _ in pools]
+    """Fit on the human standalone questions of ``items`` and half of the held-out common ones; writes ``blend.json``."""
+    pools = [*_dev_pools(application, items, path), *_common_pools(application)]
     passages = _passage_table(
-        application.pipeline.reranker,
-        [(question, marked, hits) for (_, _, question, hits), marked in zip(pools, gold, strict=True)],
-        PASSAGE_FEATURES,
+        application.pipeline.reranker, [(pool.question, pool.gold, pool.hits) for pool in pools], PASSAGE_FEATURES
     )
     passage_weights, passage_figures, score = _fitted(passages, PASSAGE_FEATURES, (1, 3, 5))
-    units = _unit_table(application, pools, snippets, score)
+    units = _unit_table(application, pools, score)
     unit_weights, unit_figures, _ = _fitted(units, UNIT_FEATURES, (1, 2, 3))
     x, y, groups = units
     without, without_figures, _ = _fitted((x[:, : len(UNASKED_UNIT_FEATURES)], y, groups), UNASKED_UNIT_FEATURES, (1, 2, 3))
     figures = {"passages": passage_figures, "units": unit_figures, "unasked units": without_figures, "questions": len(pools)}
     _record(application, {"passage": passage_weights, "unit": unit_weights, "unasked_unit": without}, figures)
     return figures
+
+
+def _dev_pools(application: Application, items: Sequence[Item], path: Path) -> list[UnitPool]:
+    snippets = {raw["id"]: [[m["contains"] for m in t["gold"]] for t in raw["turns"]] for raw in map(json.loads, path.open())}
+    pools = []
+    for item in items:
+        for n, ask in enumerate(item.turns):
+            if ask.gold:
+                gold = frozenset(passage_id for held in ask.gold for passage_id in held)
+                wanted = [("", plain(snippet)) for snippet in snippets[item.id][n]]
+                pools.append(UnitPool(*_pool(application, item, n), gold, wanted))
+    return pools
+
+
+def _common_pools(application: Application) -> list[UnitPool]:
+    """Every second of the held-out common questions: precise ones of the dev half name one sentence, these all of an answer."""
+    homes = {info.id: info.source.removesuffix(".md") for info in application.store.documents()}
+    pools = []
+    for row in [row for row in read() if row.held_out][::2]:
+        found = _retrieved(application.pipeline, row.question, False)
+        gold = frozenset(
+            hit.passage.id
+            for hit in found.hits
+            for piece in row.answer
+            if homes[hit.passage.document_id] == piece.document and holds(plain(hit.passage.text), piece.snippet)
+        )
+        documents = {piece.document: key for key, document in homes.items() for piece in row.answer if piece.document == document}
+        wanted = [(documents[piece.document], piece.snippet) for piece in row.answer if piece.document in documents]
+        pools.append(UnitPool(application.pipeline.profile.renamed(row.question), found.hits, gold, wanted))
+    return pools
 
 
 def fit_unasked(application: Application, items: Sequence[Item], data: Path) -> dict[str, Any]:
@@ -185,15 +227,11 @@ def _passage_table(reranker: Reranker, pools: Sequence[Pool], names: Sequence[st
     return np.array(x), np.array(y, dtype=int), np.array(groups)
 
 
-def _unit_table(
-    application: Application,
-    pools: Sequence[Any],
-    snippets: dict[str, list[list[str]]],
-    score: Callable[[np.ndarray], np.ndarray],
-) -> Table:
+def _unit_table(application: Application, pools: Sequence[UnitPool], score: Callable[[np.ndarray], np.ndarray]) -> Table:
     reranker, encode = application.pipeline.reranker, application.retriever.encode
     x, y, groups = [], [], []
-    for group, (item, number, question, hits) in enumerate(pools):
+    for group, pool in enumerate(pools):
+        question, hits = pool.question, pool.hits
         texts = [(h.passage.topic, h.passage.text) for h in hits]
         rows = reranker.features(question, hits, reranker.scorer([(question, text) for text in texts]))
         ranked = score(np.array([[row[name] for name in PASSAGE_FEATURES] for row in rows]))
@@ -201,13 +239,13 @@ def _unit_table(
         units = [(int(i), unit) for i in best for unit in units_of(hits[int(i)].passage)]
         said = reranker.scorer([(question, (u.passage.topic, u.text)) for _, u in units])
         vectors = encode([question, *(unit.text for _, unit in units)])
-        wanted = [plain(s) for s in snippets[item.id][number]]
         for (i, unit), probability, vector in zip(units, said, vectors[1:], strict=True):
             p = float(1 / (1 + np.exp(-ranked[i])))
             features = unit_features(unit, probability, float(vector @ vectors[0]), p)
             features["asked"] = nearest(unit, application.retriever.asked_about(question, unit.passage.id) or ())
             x.append([features[name] for name in UNIT_FEATURES])
-            y.append(any(s in plain(unit.text) for s in wanted))
+            text = plain(unit.text)
+            y.append(any(home in ("", unit.passage.document_id) and holds(text, snippet) for home, snippet in pool.wanted))
             groups.append(group)
     return np.array(x, dtype=float), np.array(y, dtype=int), np.array(groups)
 
