@@ -636,3 +636,12 @@ def test_the_heading_of_a_section_is_no_topic_and_that_of_an_article_is() -> Non
 def test_who_sows_there_are_people_whatever_the_topic() -> None:
     said = ask("when do they sow maize there", "how high is the locoweed in Yunnan", "A: High.").standalone
     assert said == "When do they sow maize in Yunnan"
+
+
+def test_what_was_asked_for_is_called_as_the_answer_calls_it() -> None:
+    history = (
+        "which vaccine does every flock need",
+        "A: Every flock needs a clostridial vaccine, every other vaccine waits.",
+    )
+    assert ask("when for the ewes?", *history).standalone == "When for the ewes (clostridial vaccine)?"
+    assert "every" not in ask("and how is it kept?", history[0], "A: Every vaccine must be kept cold.").standalone.lower()

@@ -108,9 +108,28 @@ def with_reply(focus: Focus, reply: str, names: Names) -> Focus:
         topic, kind = found[0].text, found[0].kind
         if found[0].start == 0 and kind == "title":
             topic = topic[:1].lower() + topic[1:]
+    told = _asked_for(focus, opening, names)
+    topic, kind = (told, "") if told else (topic, kind)
     heard = [name for name in names.all(opening) if name.kind == "name"]
     pair = focus.pair or (pair_in(opening, names) if len(names.find(focus.question)) <= 1 else ())
-    return replace(focus, topic=topic, kind=kind, pair=pair, called=with_called(focus.called, heard))
+    return replace(
+        focus, topic=topic, kind=kind, counted=told or focus.counted, pair=pair, called=with_called(focus.called, heard)
+    )
+
+
+_WHICH = re.compile(r"^(?:and |so )?(?:which|what) (?P<noun>[a-z]{3,}?)(?:e?s)?\b", re.IGNORECASE)
+
+
+def _asked_for(focus: Focus, opening: str, names: Names) -> str:
+    """ "clostridial vaccine", once "which shot does every flock need?" was answered by one."""
+    match = _WHICH.match(names.profile.renamed(focus.question))
+    if not match or names.titles(focus.question) or match["noun"].lower() in GENERIC | VERBS | STOPWORDS:
+        return ""
+    sentence = re.split(r"(?<=[.!?])\s", opening, maxsplit=1)[0]
+    for said in re.finditer(rf"\b(?P<of>[a-z][a-z-]+) {match['noun']}(?:e?s)?\b", sentence):
+        if said["of"] not in STOPWORDS | VERBS | GENERIC | {"other", "every", "new", "same"}:
+            return said.group()
+    return ""
 
 
 _LISTED = re.compile(r"^- .*$", re.MULTILINE)
