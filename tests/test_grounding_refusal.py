@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -216,5 +217,11 @@ def test_an_article_on_another_animal_is_beside_the_question(question: str, spec
     assert beside(PROFILE, question, passage("Cattle need 10 mg and sheep 7 mg.", species=species)) is aside
 
 
-def test_an_article_on_another_region_is_not_beside_the_question() -> None:
-    assert not beside(PROFILE, "How much rain has Gansu?", passage("Rain.", region=["Hubei"]))
+def test_of_regions_only_the_title_puts_an_article_beside_the_question() -> None:
+    asked = "How much rain has Gansu?"
+    assert not beside(PROFILE, asked, passage("Rain.", region=["Hubei"]))
+    elsewhere = replace(passage("Much rain falls."), title="Climate of Hubei")
+    assert beside(PROFILE, asked, elsewhere)
+    assert not beside(PROFILE, "How much rain falls?", elsewhere)
+    assert not beside(PROFILE, asked, replace(elsewhere, text="Gansu has less rain."))
+    assert not beside(PROFILE, asked, replace(elsewhere, title="Climate of Hubei and Gansu"))

@@ -17,7 +17,7 @@ from lqr.types import Hit, Passage
 from lqr.writing.composer import Composer
 from lqr.writing.rows import heading as heading_over
 from lqr.writing.rows import whole_tables
-from lqr.writing.units import points_elsewhere, units_of
+from lqr.writing.units import of_people_unasked, points_elsewhere, units_of
 
 
 def overlap_scorer(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
@@ -514,3 +514,16 @@ def test_who_asks_what_to_do_is_told_that_before_what_happens() -> None:
     described = composer.compose("what causes pneumonia in housed lambs", (), [hit(text)]).text
     assert described.startswith("Wet, closed sheds")
     assert "Vaccinate" not in described
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "unasked"),
+    [
+        ("is there a cure for brucellosis in sheep", "Doctors cure brucellosis with two antibiotics.", True),
+        ("is there a cure for brucellosis in people", "Doctors cure brucellosis with two antibiotics.", False),
+        ("Can I catch brucellosis?", "People catch brucellosis from afterbirths.", False),
+        ("is there a cure for brucellosis in sheep", "Treatment of sheep does not clear brucellosis.", False),
+    ],
+)
+def test_what_is_true_of_people_is_told_to_who_asks_about_them(question: str, text: str, unasked: bool) -> None:
+    assert of_people_unasked(question, text) is unasked

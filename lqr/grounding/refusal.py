@@ -220,15 +220,17 @@ def conflict(profile: Profile, question: str, text: str) -> str:
 
 
 def beside(profile: Profile, question: str, passage: Passage) -> bool:
-    """Whether the article of ``passage`` is on another animal or crop than ``question`` asks about.
+    """Whether the article of ``passage`` is on another animal, crop or region than ``question`` asks about.
 
     Such a passage may name the asked one by the way and so be in scope: "goats need 8 to 25 mg of copper, sheep 7 to 11".
-    The article on the asked one says it in full, and goes first.
+    The article on the asked one says it in full, and goes first. Of regions only those in its title count: an article on
+    Xinjiang is not one on Shandong, but where a breed comes from does not say where its advice holds.
     """
-    own = profile.things(f"{passage.title} {_scope_text(passage)}")
-    return any(
-        kind != "region" and bool(own.get(kind)) and not own[kind] & things for kind, things in profile.things(question).items()
-    )
+    own = {**profile.things(f"{passage.title} {_scope_text(passage)}"), "region": set[str]()}
+    asked = profile.things(question)
+    if "region" in asked and not profile.things(passage.text).get("region", set()) & asked["region"]:
+        own["region"] = profile.things(passage.title).get("region", set())
+    return any(bool(own.get(kind)) and not own[kind] & things for kind, things in asked.items())
 
 
 def _scope_text(passage: Passage) -> str:

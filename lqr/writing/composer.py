@@ -20,11 +20,11 @@ from lqr.types import Claim, Hit, Passage, Scorer
 from lqr.writing.company import with_actions, with_ban
 from lqr.writing.layout import PROHIBITS, write
 from lqr.writing.rows import whole_tables
-from lqr.writing.units import Unit, apart, asked_apart, points_elsewhere, units_of
+from lqr.writing.units import Unit, apart, asked_apart, of_people_unasked, points_elsewhere, units_of
 
-# A unit must be at least this share of the best one to be said too, and this probable in itself. At 0.3 41 % of the ideal
-# sentences of the held-out common questions are said (benchmarks.common), at 0.15 43 %, with as many of them to the point.
-KEEP_SHARE = 0.15
+# A unit must be at least this share of the best one to be said too, and this probable in itself. At 0.3 47 % of the ideal pieces
+# of 82 common questions are said (those of the fit), at 0.2 51 %, with as many of the sentences to the point.
+KEEP_SHARE = 0.2
 KEEP_FLOOR = 0.05
 # Of the best, for a unit of another document than the best's: judged by hand, 13 of 33 of those mislead, 12 of 103 others.
 OTHER_SHARE = 0.6
@@ -32,7 +32,7 @@ REDUNDANT = 0.88  # cosine above which two sentences say the same
 MAX_UNITS = {"short": 3, "long": 5}
 WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
 BESIDE = 0.25  # weight of a sentence from an article on another animal or crop, which speaks of the asked one by the way
-APART = 0.5  # weight of a sentence on look-alikes or first aid, true of another case, where neither was asked for
+APART = 0.5  # weight of a sentence on look-alikes, first aid or people, true of another case, where none was asked for
 DESCRIBES = 0.6  # weight of a sentence on what happens where somebody asked what to do
 REPEATS = 0.4  # a sentence whose figures were all said must bring at least this share of new words
 MAX_LIST = 8
@@ -238,7 +238,8 @@ def _standing(question: str, unit: Unit) -> float:
     if unit.kind != "row" and points_elsewhere(unit.text):
         return 0.0
     described = unit.kind == "sentence" and asks_what_to_do(question) and not tells_what_to_do(unit.text)
-    return (DESCRIBES if described else 1.0) * (APART if apart(unit.passage) and not asked_apart(question, unit.passage) else 1.0)
+    aside = (apart(unit.passage) and not asked_apart(question, unit.passage)) or of_people_unasked(question, unit.text)
+    return (DESCRIBES if described else 1.0) * (APART if aside else 1.0)
 
 
 def _plain(word: str) -> str:

@@ -36,6 +36,13 @@ _ASKS_FIRST_AID = re.compile(
     re.IGNORECASE,
 )
 _SAYS_MORE = re.compile(r"\b(?:must|should|can|may|need|needs|live|lives|means|because|is|are) (?!(?:\w+ )?in\b)", re.IGNORECASE)
+# "Doctors cure brucellosis with two antibiotics": true of people, and no answer on sheep.
+_ON_PEOPLE = re.compile(r"(?:doctors|patients|people|a person|persons|humans)\b", re.IGNORECASE)
+_ASKS_ON_PEOPLE = re.compile(
+    r"\b(?:i|me|we|us|you|he|she|wife|husband|child(?:ren)?|kids?|son|daughter|worker|people|person|persons|humans?|doctors?|"
+    r"catch\w*|infectious|contagious|zoono\w+|danger\w*|risk\w*|safe\w*)\b",
+    re.IGNORECASE,
+)
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
@@ -88,6 +95,11 @@ def asked_apart(question: str, passage: Passage) -> bool:
     """Whether ``question`` asks for what such a section tells: other causes of the signs, or what to do at once."""
     asks = _ASKS_LOOK_ALIKES if _LOOK_ALIKES.search(passage.section[-1]) else _ASKS_FIRST_AID
     return asks.search(question) is not None
+
+
+def of_people_unasked(question: str, text: str) -> bool:
+    """Whether a sentence is on people, and ``question`` neither asks about them nor what could happen to them."""
+    return bool(_ON_PEOPLE.match(text)) and not _ASKS_ON_PEOPLE.search(question)
 
 
 def _item_spans(text: str) -> list[tuple[int, int]]:
