@@ -50,6 +50,11 @@ def read(path: Path = COMMON) -> list[Common]:
     return rows
 
 
+def in_the_fit() -> list[Common]:
+    """Every second of the held-out questions: those that :mod:`benchmarks.fit` sees."""
+    return [row for row in read() if row.held_out][::2]
+
+
 def score(row: Common, answer: Answer) -> dict[str, Any]:
     """What ``answer`` says of the ideal one; a refusal says nothing."""
     claims = [] if answer.refused else [plain(claim.text) for claim in answer.claims]
@@ -98,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="write every row here")
     options = parser.parse_args(argv)
     held = [row for row in read() if row.held_out]
-    fitted = {row.question for row in held[::2]}
+    fitted = {row.question for row in in_the_fit()}
     if options.limit:
         held = random.Random(SEED).sample(held, min(options.limit, len(held)))
     application = build(Settings.load())

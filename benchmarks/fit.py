@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from benchmarks.common import read
+from benchmarks.common import in_the_fit
 from lqr.app import Application, build
 from lqr.blend import PASSAGE_FEATURES, UNASKED_FEATURES, UNASKED_UNIT_FEATURES, UNIT_FEATURES
 from lqr.evaluation.collections import open_corpus
@@ -112,27 +112,26 @@ def _dev_pools(application: Application, items: Sequence[Item], path: Path) -> l
         for n, ask in enumerate(item.turns):
             if ask.gold:
                 gold = frozenset(passage_id for held in ask.gold for passage_id in held)
-                wanted = [("", plain(snippet)) for snippet in snippets[item.id][n]]
+                wanted = [("", snippet) for snippet in snippets[item.id][n]]
                 pools.append(UnitPool(*_pool(application, item, n), gold, wanted))
     return pools
 
 
 def _common_pools(application: Application) -> list[UnitPool]:
-    """Every second of the held-out common questions: precise ones of the dev half name one sentence, these all of an answer."""
-    homes = {info.id: info.source.removesuffix(".md") for info in application.store.documents()}
+    """Half of the held-out common questions: precise ones of the dev half name one sentence, these all of an answer."""
+    ids = {info.source.removesuffix(".md"): info.id for info in application.store.documents()}
     pools = []
-    for row in [row for row in read() if row.held_out][::2]:
+    for row in in_the_fit():
         found = _retrieved(application.pipeline, row.question, False)
-        gold = frozenset(
-            hit.passage.id
-            for hit in found.hits
-            for piece in row.answer
-            if homes[hit.passage.document_id] == piece.document and holds(plain(hit.passage.text), piece.snippet)
-        )
-        documents = {piece.document: key for key, document in homes.items() for piece in row.answer if piece.document == document}
-        wanted = [(documents[piece.document], piece.snippet) for piece in row.answer if piece.document in documents]
+        wanted = [(ids[piece.document], piece.snippet) for piece in row.answer if piece.document in ids]
+        gold = frozenset(hit.passage.id for hit in found.hits if _wanted(wanted, hit.passage.document_id, hit.passage.text))
         pools.append(UnitPool(application.pipeline.profile.renamed(row.question), found.hits, gold, wanted))
     return pools
+
+
+def _wanted(wanted: Sequence[tuple[str, str]], document_id: str, text: str) -> bool:
+    held = plain(text)
+    return any(home in ("", document_id) and holds(held, snippet) for home, snippet in wanted)
 
 
 def fit_unasked(application: Application, items: Sequence[Item], data: Path) -> dict[str, Any]:
@@ -244,8 +243,7 @@ def _unit_table(application: Application, pools: Sequence[UnitPool], score: Call
             features = unit_features(unit, probability, float(vector @ vectors[0]), p)
             features["asked"] = nearest(unit, application.retriever.asked_about(question, unit.passage.id) or ())
             x.append([features[name] for name in UNIT_FEATURES])
-            text = plain(unit.text)
-            y.append(any(home in ("", unit.passage.document_id) and holds(text, snippet) for home, snippet in pool.wanted))
+            y.append(_wanted(pool.wanted, unit.passage.document_id, unit.text))
             groups.append(group)
     return np.array(x, dtype=float), np.array(y, dtype=int), np.array(groups)
 

@@ -130,7 +130,7 @@ def fifth(application: Application, options: argparse.Namespace) -> dict[str, fl
     homes = asked_of(_asked(application, rng), passages, {info.id: info.source for info in application.store.documents()})
     written = [items[0] for items in rng.sample(list(homes.values()), min(ASKED_OF, len(homes)))]
     answers = [item for row in read(COMMON) if not row.held_out for item in row.answer]
-    common = _pairs_of(application, asked_pairs.without_test(answers, measured_on(application)), hard=2, sure=True)
+    common = _pairs_of(application, asked_pairs.without_test(answers, _measured(application)), hard=2, sure=True)
     return _going_on(application, options, "step5", TALKS, written, common)
 
 
@@ -145,7 +145,7 @@ def _going_on(
     rng = random.Random(SEED)
     conversations = asked_pairs.read_conversations(said_in)
     rng.shuffle(conversations)
-    measured = measured_on(application)
+    measured = _measured(application)
     back, said = (
         asked_pairs.without_test([turn for turns in part for turn in turns], measured)
         for part in (conversations[:KEPT_BACK], conversations[KEPT_BACK:])
@@ -171,7 +171,7 @@ def _going_on(
     return train(training, held_out, config)
 
 
-def measured_on(application: Application) -> list[str]:
+def _measured(application: Application) -> list[str]:
     """The questions that are measured on, written out."""
     path = application.settings.knowledge / "agriculture" / "questions.jsonl"
     return [turn["standalone"] for line in path.read_text(encoding="utf-8").splitlines() for turn in json.loads(line)["turns"]]
@@ -180,7 +180,7 @@ def measured_on(application: Application) -> list[str]:
 def _asked(application: Application, rng: random.Random) -> list[Asked]:
     """The written questions, shuffled, but for near-duplicates of what is measured on."""
     path = application.settings.knowledge / "agriculture" / FILE_NAME
-    asked = asked_pairs.without_test(read_asked(path), measured_on(application))
+    asked = asked_pairs.without_test(read_asked(path), _measured(application))
     rng.shuffle(asked)
     return asked
 

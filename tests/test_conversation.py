@@ -624,6 +624,12 @@ def test_what_people_call_a_disease_is_a_topic_like_its_title() -> None:
     # what is said of an animal is no name, and neither is what no title has
     found = [name.text for name in Names(called, TITLES).titles("my ewe aborted and can't stand on too much copper or herbage")]
     assert found == ["too much copper"]
+    assert [name.text for name in Names(called, TITLES).titles("cu toxicity, cu toxıcity, CU TOXICITY")] == [
+        "cu toxicity",
+        "CU TOXICITY",
+    ]
+    long_s = replace(PROFILE, synonyms={"copper poisoning": ("swelling",)})
+    assert Names(long_s, TITLES).titles("the ſwelling")[0].text == "ſwelling"
 
 
 def test_the_heading_of_a_section_is_no_topic_and_that_of_an_article_is() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lqr.corpus.lexicon import any_of
 from lqr.text import STOPWORDS, content_words
 
 if TYPE_CHECKING:
@@ -36,10 +37,7 @@ _ADJECTIVES = frozenset(
     "creep forage perennial winter spring brown sweet dairy beef body common pregnancy shearing water".split()
 )
 # What people say of an animal instead ("can't pee", "on three legs", "aborted"): that is no name.
-_SAID_OF = re.compile(
-    r"n't\b|^(?:cannot|can|on|got|broke|put|how|has|walking|rotate|measure|losing|struck|spreading) |\b(?:has|get) |"
-    r"^[\w-]+(?:ed|ky|ty|rt|ise|ize|rry)$"
-)
+_SAID_OF = re.compile(r"n't\b|^(?:cannot|can|on|how|has|got|put)\b|\b(?:has|get|got|their)\b|ed$")
 _CAPITAL = r"(?:[A-Z]\.(?=[A-Z ])|[A-Z](?:[\w'’.-]*\w)?)"
 _CAPITALISED = re.compile(rf"\b{_CAPITAL}(?: ?(?:(?:of|the|de|van|von|and|in|&) (?:the )?)?{_CAPITAL})*")
 
@@ -77,7 +75,7 @@ class Names:
             for said in alike
             if said.isascii() and said.lower() not in self._terms and not _SAID_OF.search(said.lower())
         }
-        self._alike = _alternation((said, _spelling(said)) for said in self._called)
+        self._alike = any_of(self._called)
 
     def titles(self, text: str) -> list[Name]:
         """Names taken from document titles, in order; the longest at each place."""
@@ -87,9 +85,10 @@ class Names:
             for kind, pattern in (("breed", self._breeds), ("title", self._titles))
             for m in pattern.finditer(lowered)
         ]
-        for m in self._alike.finditer(lowered):
-            thing = next((name for said, name in self._called.items() if re.fullmatch(_spelling(said), m.group())), m.group())
-            found.append(Name(text[m.start() : m.end()], m.start(), m.end(), "title", thing))
+        for m in self._alike.finditer(lowered) if self._alike else ():
+            found.append(
+                Name(text[m.start() : m.end()], m.start(), m.end(), "title", self._called.get(m.group(), m.group()))
+            )  # "ſ" is an s, too
         # "Tan" and "Hu" are words of their own: alone they count only with the capital
         return without_overlaps(n for n in found if len(n.text) > 3 or n.kind == "title" or n.text[0].isupper())
 

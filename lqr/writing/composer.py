@@ -17,7 +17,7 @@ from lqr.answer_type import asks_what_to_do, expects, shows, tells_what_to_do
 from lqr.blend import Blend, blended, logit
 from lqr.text import content_words, holds, plain
 from lqr.types import Claim, Hit, Passage, Scorer
-from lqr.writing.company import with_actions, with_ban
+from lqr.writing.company import bare, with_ban
 from lqr.writing.layout import PROHIBITS, write
 from lqr.writing.rows import whole_tables
 from lqr.writing.units import Unit, apart, asked_apart, of_people_unasked, points_elsewhere, units_of
@@ -31,8 +31,9 @@ OTHER_SHARE = 0.6
 REDUNDANT = 0.88  # cosine above which two sentences say the same
 MAX_UNITS = {"short": 3, "long": 5}
 WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
-BESIDE = 0.25  # weight of a sentence from an article on another animal or crop, which speaks of the asked one by the way
+BESIDE = 0.25  # weight of a sentence from an article on another animal, crop or region, which speaks of the asked one by the way
 APART = 0.5  # weight of a sentence on look-alikes, first aid or people, true of another case, where none was asked for
+ACTION_SHARE = 0.1  # of the best, for what else its section tells to do, where that was asked
 DESCRIBES = 0.6  # weight of a sentence on what happens where somebody asked what to do
 REPEATS = 0.4  # a sentence whose figures were all said must bring at least this share of new words
 MAX_LIST = 8
@@ -172,6 +173,7 @@ class Composer:
         alike = vectors @ vectors.T
         place = {unit.key: i for i, unit in enumerate(scored)}
         chosen: list[Unit] = []
+        to_do = not parts and asks_what_to_do(question)
 
         def take(candidates: list[Unit], room: int) -> None:
             ranked = sorted(candidates, key=lambda u: -u.score)
@@ -180,10 +182,9 @@ class Composer:
             first = ranked[0]
             taken = 0
             for unit in ranked:
-                share = KEEP_SHARE if unit.passage.document_id == first.passage.document_id else OTHER_SHARE
                 if taken >= room:
                     break
-                if taken and unit.score < max(KEEP_FLOOR, share * first.score):
+                if taken and unit.score < max(KEEP_FLOOR, _share(unit, first, to_do) * first.score):
                     continue
                 if any(unit.key == c.key or alike[place[unit.key], place[c.key]] > REDUNDANT for c in chosen):
                     continue
@@ -199,8 +200,6 @@ class Composer:
                 take(scored, limit)
         else:
             take(scored, limit)
-        if not parts and asks_what_to_do(question):
-            chosen = with_actions(chosen, scored, limit)
         chosen = with_ban(question, self._whole_lists(question, chosen, scored), scored, limit, floor=KEEP_FLOOR)
         return whole_tables(question, chosen, scored)
 
@@ -225,22 +224,26 @@ def _adds(unit: Unit, chosen: Sequence[Unit]) -> bool:
 
     What it forbids is worth saying in other words.
     """
-    said = {_plain(word) for c in chosen for word in content_words(c.text)}
-    own = {_plain(word) for word in content_words(unit.text)}
+    said = {bare(word) for c in chosen for word in content_words(c.text)}
+    own = {bare(word) for word in content_words(unit.text)}
     new = own - said
     figures = set(_FIGURE.findall(unit.text))
     repeats = bool(figures) and figures <= {figure for c in chosen for figure in _FIGURE.findall(c.text)}
     return len(new) >= (max(3, REPEATS * len(own)) if repeats and not PROHIBITS.search(unit.text) else 3)
 
 
+def _share(unit: Unit, first: Unit, to_do: bool) -> float:
+    """Of the score of ``first``, the best: what ``unit`` must reach to be said too."""
+    if unit.passage.document_id != first.passage.document_id:
+        return OTHER_SHARE
+    acts = unit.kind == first.kind == "sentence" and unit.passage.section == first.passage.section
+    return ACTION_SHARE if to_do and acts and tells_what_to_do(unit.text) else KEEP_SHARE
+
+
 def _standing(question: str, unit: Unit) -> float:
     """What a unit's place or form leaves of its score: a pointer is said only where nothing else is."""
     if unit.kind != "row" and points_elsewhere(unit.text):
         return 0.0
-    described = unit.kind == "sentence" and asks_what_to_do(question) and not tells_what_to_do(unit.text)
+    described = unit.kind == "sentence" and not tells_what_to_do(unit.text) and asks_what_to_do(question)
     aside = (apart(unit.passage) and not asked_apart(question, unit.passage)) or of_people_unasked(question, unit.text)
     return (DESCRIBES if described else 1.0) * (APART if aside else 1.0)
-
-
-def _plain(word: str) -> str:
-    return word.rstrip("s")
