@@ -624,12 +624,13 @@ def test_what_people_call_a_disease_is_a_topic_like_its_title() -> None:
     # what is said of an animal is no name, and neither is what no title has
     found = [name.text for name in Names(called, TITLES).titles("my ewe aborted and can't stand on too much copper or herbage")]
     assert found == ["too much copper"]
-    assert [name.text for name in Names(called, TITLES).titles("cu toxicity, cu toxıcity, CU TOXICITY")] == [
-        "cu toxicity",
+    # a long s is an s where case is ignored
+    assert [n.text for n in Names(called, TITLES).titles("CU TOXICITY and too much copper, aborted")] == [
         "CU TOXICITY",
+        "too much copper",
     ]
-    long_s = replace(PROFILE, synonyms={"copper poisoning": ("swelling",)})
-    assert Names(long_s, TITLES).titles("the ſwelling")[0].text == "ſwelling"
+    swelling = Names(replace(PROFILE, synonyms={"copper poisoning": ("swelling",)}), TITLES)
+    assert [n.text for n in swelling.titles("a swelling, no ſwelling")][:1] == ["swelling"]
 
 
 def test_the_heading_of_a_section_is_no_topic_and_that_of_an_article_is() -> None:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lqr.corpus.lexicon import any_of
 from lqr.text import STOPWORDS, content_words
 
 if TYPE_CHECKING:
@@ -67,15 +66,7 @@ class Names:
                     for name in names:
                         self._terms.setdefault(name.lower(), []).append((kind, names[0]))
         self._scope = _alternation((term, re.escape(term)) for term in self._terms)
-        # "twin lamb disease": what people call what a title names is a topic like the title, unless it names a thing in scope too
-        self._called = {
-            said.lower(): _singular(name.lower())
-            for name, alike in profile.synonyms.items()
-            if self._titles.fullmatch(name.lower())
-            for said in alike
-            if said.isascii() and said.lower() not in self._terms and not _SAID_OF.search(said.lower())
-        }
-        self._alike = any_of(self._called)
+        self._named = {name.lower() for name in profile.synonyms if self._titles.fullmatch(name.lower())}
 
     def titles(self, text: str) -> list[Name]:
         """Names taken from document titles, in order; the longest at each place."""
@@ -85,12 +76,18 @@ class Names:
             for kind, pattern in (("breed", self._breeds), ("title", self._titles))
             for m in pattern.finditer(lowered)
         ]
-        for m in self._alike.finditer(lowered) if self._alike else ():
-            found.append(
-                Name(text[m.start() : m.end()], m.start(), m.end(), "title", self._called.get(m.group(), m.group()))
-            )  # "ſ" is an s, too
+        # "twin lamb disease": what people call what a title names is a topic like the title, unless it names a thing in scope too
+        found += [
+            Name(text[start:end], start, end, "title", _singular(name.lower()))
+            for start, end, name in self.profile.said(text)
+            if name.lower() in self._named and self._is_name(lowered[start:end])
+        ]
         # "Tan" and "Hu" are words of their own: alone they count only with the capital
         return without_overlaps(n for n in found if len(n.text) > 3 or n.kind == "title" or n.text[0].isupper())
+
+    def _is_name(self, said: str) -> bool:
+        # Chinese questions are put together whole (Rewriter), without topics
+        return said.isascii() and said not in self._terms and not _SAID_OF.search(said)
 
     def things(self, text: str, *, classes: bool = True) -> list[Name]:
         """Scope terms of the profile, and class terms unless ``classes`` is False.

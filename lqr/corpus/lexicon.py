@@ -59,6 +59,12 @@ class Glossary:
         names |= {word.lower(): word for word in untouched} if names else {}
         return cls(any_of(names), names)
 
+    def said(self, text: str) -> list[tuple[int, int, str]]:
+        """See :meth:`lqr.corpus.profile.Profile.said`."""
+        found = self.pattern.finditer(text) if self.pattern else ()
+        named = [(match.start(), match.end(), self.names.get(match.group().lower(), match.group())) for match in found]
+        return [(start, end, name) for start, end, name in named if text[start:end].lower() != name.lower()]
+
     def glossed(self, question: str) -> str:
         """See :meth:`lqr.corpus.profile.Profile.glossed`."""
         if self.pattern is None:

@@ -126,6 +126,10 @@ class Profile:
         """``question``, glossed or not, with the documents' own names in place of the people's."""
         return self._glossary.renamed(question)
 
+    def said(self, text: str) -> list[tuple[int, int, str]]:
+        """Where ``text`` says something else for a name of the documents: start, end and that name, in order."""
+        return self._glossary.said(text)
+
     def cannot_hold(self, question: str, language: str = "en") -> str | None:
         """The sentence for a wish that the documents can't meet (prices, forecasts...), or None."""
         lowered = question.lower()
