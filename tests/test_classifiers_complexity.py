@@ -24,6 +24,7 @@ rules = RuleComplexity(lambda text: [name for name in NAMES if name in text.lowe
         ("footrot or scald, what do I look for in the hoof?", "comparison"),
         ("where do the yaks come from and what is the july temperature on that plateau", "second question"),
         ("can people catch footrot, and can they catch orf?", "second question"),
+        ("How is footrot treated? And how is it prevented?", "second question"),
     ],
 )
 def test_complex(question: str, sign: str) -> None:
@@ -37,6 +38,7 @@ def test_complex(question: str, sign: str) -> None:
     "question",
     [
         "Orf?",
+        "How is footrot treated? And how long?",
         "How do I treat footrot?",
         "How much copper do ewes need?",
         "Can I foster lambs onto a ewe that has aborted?",

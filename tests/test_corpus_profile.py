@@ -148,6 +148,13 @@ def test_a_wish_that_cannot_be_met_is_not_broken_up(tmp_path: Path) -> None:
     assert profile.renamed("蜂蜜多少") == "蜂蜜 how much "
 
 
+def test_another_form_of_a_name_stays_as_it_is_said(tmp_path: Path) -> None:
+    profile = written(tmp_path, '[synonyms]\nabortion = ["aborted", "slipped"]\n')
+    assert profile.renamed("a ewe that aborted") == "a ewe that aborted"
+    assert profile.renamed(profile.glossed("a ewe that aborted")) == "a ewe that aborted"
+    assert profile.renamed("she slipped") == "she abortion"  # another word, which the documents may not have
+
+
 def test_a_longer_name_of_the_documents_is_not_broken_up(tmp_path: Path) -> None:
     profile = written(tmp_path, '[synonyms]\nmaize = ["corn"]\n"corn borers" = ["stalk worms"]\n')
     assert profile.renamed("corn and corn borers") == "maize and corn borers"

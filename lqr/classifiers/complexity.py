@@ -121,7 +121,7 @@ class RuleComplexity:
 
 
 def _second_question(question: str, named: Sequence[str]) -> bool:
-    """Whether a second question follows that asks for more than "and how soon?"."""
+    """Whether a second question follows that asks for more than "and how soon?"; after a "?" one word of its own is more."""
     starts = [match.start("question") for match in QUESTION_BEGINS.finditer(question)]
     if len(starts) < 2:
         return False
@@ -129,7 +129,7 @@ def _second_question(question: str, named: Sequence[str]) -> bool:
     new = [name for name in named if name in second and name not in first]
     said = set(content_words(first))
     own = [word for word in content_words(second) if word not in _ASPECTS and word not in said]
-    return bool(new) or len(own) >= 2
+    return bool(new) or len(own) >= (1 if "?" in first else 2)
 
 
 def _capitalised(text: str) -> list[str]:

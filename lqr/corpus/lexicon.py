@@ -86,17 +86,28 @@ class Glossary:
         if self.pattern is None:
             return question
         put: set[str] = set()
+        kept: set[tuple[str, str]] = set()
 
         def instead(match: re.Match[str]) -> str:
             said = match.group()
             name = self.names.get(said.lower(), said)
             if name.lower() == said.lower():
                 return said
+            if _forms_of_one(said.lower(), name.lower()):  # "a ewe that abortion" is no sentence, and the models know the form
+                kept.add((said, name))
+                return said
             put.add(name)
             return f" {name} " if is_cjk(said) else name  # no spaces stand around a CJK word, but must around the name
 
         text = self.pattern.sub(instead, question)
+        for said, name in kept:
+            text = re.sub(rf"({re.escape(said)}) \({re.escape(name)}\)", r"\1", text)
         for name in put:  # of a question that was glossed before
             twice = re.escape(name)
             text = re.sub(rf"{twice}\s*\({twice}\)(\w?)", lambda m, name=name: f"{name} {m[1]}" if m[1] else name, text)  # type: ignore[misc]
         return text
+
+
+def _forms_of_one(said: str, name: str) -> bool:
+    """Whether two words, neither Chinese, are forms of one: "aborted" and "abortion"."""
+    return said[:5] == name[:5] and len(said) > 4 and " " not in said + name and not is_cjk(said)

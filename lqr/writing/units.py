@@ -66,12 +66,17 @@ class Unit:
 
 
 def units_of(passage: Passage, rank: int = 0) -> list[Unit]:
-    """The units of one passage, in order. A list's lead-in ("Signs are:") is no unit; it goes with the first item."""
+    """The units of one passage, in order.
+
+    A list's lead-in ("Signs are:") is no unit; it goes with the first item. A question and the sentence behind it are one: of
+    "Can sheep eat cattle feed? No, it holds copper." neither tells anything without the other.
+    """
     if passage.kind == "table_row":
         return [Unit(passage, rank, 0, 0, len(passage.text), passage.text, "row")]
     listed = passage.kind == "list_item"
     units: list[Unit] = []
-    for start, end in _item_spans(passage.text) if listed else sentence_spans(passage.text):
+    spans = _item_spans(passage.text) if listed else _with_answers(passage.text, sentence_spans(passage.text))
+    for start, end in spans:
         marker = _LIST_ITEM.match(passage.text[start:end])
         start += marker.end() if marker else 0
         text = passage.text[start:end]
@@ -105,3 +110,15 @@ def of_people_unasked(question: str, text: str) -> bool:
 def _item_spans(text: str) -> list[tuple[int, int]]:
     """Offsets of the items of a list passage; items stand apart by line breaks and may hold several sentences."""
     return [(match.start(), match.end()) for match in re.finditer(r"\S[^\n]*(?<=\S)", text)]
+
+
+def _with_answers(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """``spans`` of sentences, every question in one with the sentence behind it."""
+    joined: list[tuple[int, int]] = []
+    asked = False
+    for start, end in spans:
+        if asked:
+            start = joined.pop()[0]
+        asked = text[start:end].endswith(("?", "？"))
+        joined.append((start, end))
+    return joined
