@@ -68,33 +68,6 @@ _NARROW: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     ("weight", _WEIGHT),
 )
 
-_TO_DO = re.compile(
-    r"\bhow (?:do|can|should|must|would|could|to)\b|\bwhat (?:to do|now|(?:can|do|should|must|shall|could) (?:i|we|you|one))\b|"
-    r"\bnow what\b|\b(?:ways?|steps) (?:to|for|of)\b|\bhow (?:is|are|does one)\b.*\b(?:treat|prevent|control|cure|stop|avoid)\w*",
-    re.IGNORECASE,
-)
-# A sentence that begins with one of these, bare, tells somebody to do it.
-_DO_IT = re.compile(
-    r"(?:add|allow|alternate|always|apply|ask|avoid|boil|bring|build|burn|bury|buy|call|castrate|catch|change|check|choose|chop|clean|"
-    r"clear|clip|close|confine|consult|count|cover|cull|cut|destroy|dip|disbud|disinfect|do|drain|drench|dry|empty|feed|feel|fence|"
-    r"fill|fit|flush|follow|give|graze|grow|guard|hang|harvest|help|hold|house|inject|irrigate|isolate|keep|kill|lay|leave|let|lift|"
-    r"limit|look|lower|make|mark|mate|measure|mix|move|mow|never|note|observe|offer|open|pick|place|plan|plant|plough|prevent|provide|"
-    r"pull|push|put|raise|record|reduce|release|remove|replace|report|reseed|rest|rinse|rotate|rub|run|sample|scan|scatter|sell|"
-    r"separate|set|shear|soak|sow|split|spray|spread|sprinkle|stand|start|stay|stop|store|take|tell|test|throw|tie|train|trap|treat|"
-    r"turn|use|vaccinate|ventilate|wait|warm|wash|watch|wean|wear|weigh|write)\b",
-    re.IGNORECASE,
-)
-
-
-def asks_what_to_do(question: str) -> bool:
-    """Whether ``question`` asks for something to do: "how do I stop it?", "what now?"."""
-    return _TO_DO.search(question) is not None
-
-
-def tells_what_to_do(text: str) -> bool:
-    """Whether a sentence tells its reader to do something, or to leave it."""
-    return _DO_IT.match(text) is not None
-
 
 def expects(question: str) -> AnswerType | None:
     """The kind of answer that ``question`` asks for, or None where any sentence may answer."""

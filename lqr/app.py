@@ -25,10 +25,10 @@ from lqr.corpus.profile import FILE_NAME, Profile, load_profile
 from lqr.corpus.rulebook import references
 from lqr.corpus.store import Store
 from lqr.decompose import load_decomposer
-from lqr.entities import EntityFinder, places
+from lqr.entities import EntityFinder, TopicFinder, places
 from lqr.errors import StoreError
 from lqr.grounding.calibration import Calibration
-from lqr.grounding.refusal import Gate, beside, load_weights
+from lqr.grounding.refusal import Gate, load_weights
 from lqr.grounding.rules import RuleChecker
 from lqr.pipeline import Pipeline
 from lqr.retrieval.dense import Embedder, load_embedder
@@ -38,6 +38,7 @@ from lqr.retrieval.rerank import Reranker
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.shipped import FILE_NAME as VECTORS
 from lqr.retrieval.tokenizer import tokenize
+from lqr.selection import on_another_thing
 from lqr.settings import Settings
 from lqr.writing.composer import Composer
 from lqr.writing.factory import load_language_model
@@ -140,7 +141,11 @@ def build(
             layered=LayeredRetrieval(retriever, settings, relevance.score_many, entities, partial(places, profile)),
             reranker=Reranker(relevance.score_many, retriever.signals, blend),
             composer=Composer(
-                relevance.score_many, retriever.encode, blend, beside=partial(beside, profile), asked=retriever.asked_about
+                relevance.score_many,
+                retriever.encode,
+                blend,
+                beside=partial(on_another_thing, profile, TopicFinder(profile)),
+                asked=retriever.asked_about,
             ),
             gate=Gate(
                 profile,

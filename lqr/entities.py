@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
-from lqr.conversation import Names
+from lqr.conversation import Names, title_patterns
 from lqr.corpus.profile import Profile
 
 
@@ -17,6 +18,26 @@ class EntityFinder:
     def __call__(self, text: str) -> list[str]:
         """The names in ``text`` as written there, in order, without overlaps."""
         return [name.text for name in self._names.find(text)]
+
+
+class TopicFinder:
+    """Callable: which of some titles a question names as its topic, whole or by their head ("Pregnancy toxaemia" in ewes).
+
+    A breed is none: what is asked of "Tan sheep" stands in the articles on feeding and lambing too.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._patterns = lru_cache(maxsize=4096)(lambda title: title_patterns([title], profile))
+
+    def __call__(self, question: str, titles: Iterable[str]) -> set[str]:
+        """Those of ``titles`` that ``question`` names."""
+        lowered = question.lower()
+        named = set()
+        for title in titles:
+            breed, topic = self._patterns(title)
+            if topic.search(lowered) and not breed.search(lowered):
+                named.add(title)
+        return named
 
 
 def places(profile: Profile, text: str) -> list[str]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from lqr.corpus.profile import Profile
-from lqr.grounding.refusal import out_of_scope
+from lqr.entities import TopicFinder
+from lqr.grounding.refusal import beside, out_of_scope
 from lqr.grounding.rules import RuleChecker, out_of_force
 from lqr.retrieval.layered import Retrieved
 from lqr.retrieval.rerank import Reranker
@@ -100,6 +101,26 @@ class Selection:
             near = sorted(others, key=lambda passage, place=place: abs(passage.position - place))[:ROWS_BESIDE]  # type: ignore[misc]
             rows.extend(Hit(passage, hit.score, hit.scores, SAME_TABLE) for passage in sorted(near, key=lambda p: p.position))
         return rows
+
+
+def on_another_thing(
+    profile: Profile, named_in: TopicFinder, parts: Sequence[str], passages: Sequence[Passage]
+) -> set[tuple[int, str]]:
+    """``(place in parts, passage id)`` wherever the article of a passage is on another thing than that part of a question.
+
+    That is another animal, crop or region (:func:`~lqr.grounding.refusal.beside`); or any thing but the one that the title of
+    another of the articles names: what "Hypocalcaemia in ewes" says of pregnancy toxaemia goes behind "Pregnancy toxaemia".
+    The latter only where every part names it: of two things that are set against one another either article may tell of both,
+    and what is asked of an answer stands in other articles than what the answer was sought with.
+    """
+    titles = {passage.title for passage in passages}
+    named = titles.intersection(*(named_in(part, titles) for part in parts))
+    return {
+        (place, passage.id)
+        for place, part in enumerate(parts)
+        for passage in passages
+        if (named and passage.title not in named) or beside(profile, part, passage)
+    }
 
 
 def _take_turns(rankings: Sequence[Sequence[str]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lqr.answer_type import asks_what_to_do, expects, shows, tells_what_to_do
+from lqr.answer_type import expects, shows
 
 
 @pytest.mark.parametrize(
@@ -49,35 +49,3 @@ def test_a_sentence_shows_its_kind_or_not() -> None:
     assert shows("Ram (kg): 90 to 120", "weight")
     assert not shows("A ram serves 40 ewes.", "weight")
     assert shows("Anything at all.", None)
-
-
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("how do I stop pneumonia in housed lambs", True),
-        ("my lambs are bloated, what now?", True),
-        ("Grasshoppers eat all my grass, what can I do?", True),
-        ("How is footrot treated?", True),
-        ("what can that do to them?", False),
-        ("how much salt do ewes need?", False),
-        ("Can I treat scab with a pour-on?", False),
-        ("what is the difference between hay and silage", False),
-    ],
-)
-def test_whether_something_to_do_is_asked(question: str, asks: bool) -> None:
-    assert asks_what_to_do(question) is asks
-
-
-@pytest.mark.parametrize(
-    ("text", "tells"),
-    [
-        ("Ventilate sheds with open ridges.", True),
-        ("Do not cut off water.", True),
-        ("Never house wet sheep.", True),
-        ("Wet, closed sheds cause pneumonia.", False),
-        ("Feeding too much grain kills.", False),
-        ("Ewes should be shorn before lambing.", False),
-    ],
-)
-def test_whether_a_sentence_tells_what_to_do(text: str, tells: bool) -> None:
-    assert tells_what_to_do(text) is tells

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lqr.corpus.profile import Profile
-from lqr.entities import EntityFinder
+from lqr.entities import EntityFinder, TopicFinder
 
 PROFILE = Profile(scope={"animal": (("sheep", "ewes"), ("goats", "does")), "region": (("Ningxia",),), "crop": (("barley",),)})
 finder = EntityFinder(
@@ -32,3 +32,12 @@ def test_the_verb_does_is_no_goat() -> None:
 
 def test_nothing_known_finds_nothing() -> None:
     assert EntityFinder(Profile(), ())("Tan sheep in Ningxia") == []
+
+
+def test_topics_are_named_whole_or_by_their_head() -> None:
+    named_in = TopicFinder(PROFILE)
+    titles = {"Chronic copper poisoning in sheep", "Making good hay", "Tan sheep"}
+    named = {"Chronic copper poisoning in sheep"}
+    assert named_in("Does chronic copper poisoning show in Tan sheep?", titles) == named  # the breed is no topic
+    assert named_in("What do my sheep eat?", titles) == set()  # nor is an animal
+    assert named_in("Making good hay", ()) == set()

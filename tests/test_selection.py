@@ -8,10 +8,11 @@ import pytest
 
 from lqr.blend import Blend
 from lqr.corpus.profile import Profile
+from lqr.entities import TopicFinder
 from lqr.retrieval.continuity import Thread
 from lqr.retrieval.layered import Retrieved
 from lqr.retrieval.rerank import Reranker
-from lqr.selection import ROWS_BESIDE, SAME_TABLE, Selection
+from lqr.selection import ROWS_BESIDE, SAME_TABLE, Selection, on_another_thing
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 
@@ -66,3 +67,25 @@ def test_of_a_long_table_the_rows_nearest_to_the_kept_one_come_along() -> None:
     assert {1499, 1501} <= set(beside) <= set(range(1470, 1530)) - {1500, 1510}
     whole, _ = Selection(Settings(), Profile(), reranker, lambda document: table[1495:1515]).choose("q", found)
     assert len(whole) == 20  # each row once, though two of them were found
+
+
+def test_what_another_article_says_of_a_disease_goes_behind_its_own() -> None:
+    def about(title: str) -> Passage:
+        return Passage(title, title, title, (), "Vets add glucose.", 0, 0, 17)
+
+    def apart(profile: Profile, parts: list[str], passages: list[Passage]) -> set[tuple[int, str]]:
+        return on_another_thing(profile, TopicFinder(profile), parts, passages)
+
+    own, other, asked = about("Pregnancy toxaemia in ewes"), about("Hypocalcaemia"), ["How is pregnancy toxaemia treated?"]
+    assert apart(Profile(), asked, [own, other]) == {(0, "Hypocalcaemia")}
+    assert apart(Profile(), ["Pregnancy toxaemia or hypocalcaemia?"], [own, other]) == set()  # both are named
+    assert apart(Profile(), ["How is a ewe that lies down treated?"], [own, other]) == set()  # no article is
+    assert apart(Profile(), asked, [other]) == set()  # nor one that was found
+    twice = [*asked, "How is pregnancy toxaemia prevented?"]
+    assert apart(Profile(), twice, [own, other]) == {(0, "Hypocalcaemia"), (1, "Hypocalcaemia")}
+    compared = [*asked, "How is hypocalcaemia treated?"]
+    assert apart(Profile(), compared, [own, other]) == set()
+    chained = [*asked, "How much glucose is given?"]
+    assert apart(Profile(), chained, [own, other]) == set()
+    farm = Profile(scope={"animal": (("sheep", "ewe"), ("goats",))})
+    assert apart(farm, ["What do sheep eat?"], [about("Goats"), about("Hay")]) == {(0, "Goats")}

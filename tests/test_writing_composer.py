@@ -309,8 +309,8 @@ def test_what_is_not_there_and_how_many_name_no_row(composer: Composer, question
 
 
 def test_an_article_on_the_asked_animal_goes_before_one_that_names_it_by_the_way() -> None:
-    def beside(question: str, passage: Passage) -> bool:
-        return passage.title == "Goats"
+    def beside(parts: Sequence[str], passages: Sequence[Passage]) -> set[tuple[int, str]]:
+        return {(0, passage.id) for passage in passages if passage.title == "Goats"}
 
     goats = hit("Copper that is safe for goats is 25 mg, and for sheep it is 10 mg.", title="Goats")
     sheep = hit("For sheep 10 mg of copper in the whole diet is a safe amount.", title="Sheep")
@@ -499,23 +499,6 @@ def test_of_two_rows_named_by_the_same_word_the_better_stays() -> None:
     assert len(whole_tables("Which ketone figure has a ewe?", even[:1], even)) == 2
 
 
-def test_who_asks_what_to_do_is_told_that_before_what_happens() -> None:
-    text = "Wet, closed sheds cause pneumonia in lambs. Ventilate the sheds. Vaccinate the ewes early. Rain falls in spring."
-
-    def scores(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[float]:
-        told = {"Wet": 0.55, "Ventilate": 0.5, "Vaccinate": 0.06, "Rain": 0.06}
-        return [told[text.split(",")[0].split(" ")[0]] for _, (_, text) in pairs]
-
-    composer = Composer(scores, HashingEmbedder().encode, Blend(unit={"encoder": 1.0}, unasked_unit={"encoder": 1.0}))
-    told = composer.compose("how do I stop pneumonia in housed lambs", (), [hit(text)]).text
-    assert told.index("Ventilate") < told.index("Vaccinate")
-    assert "Rain" not in told
-    assert "Wet" not in told or told.index("Ventilate") < told.index("Wet")
-    described = composer.compose("what causes pneumonia in housed lambs", (), [hit(text)]).text
-    assert described.startswith("Wet, closed sheds")
-    assert "Vaccinate" not in described
-
-
 @pytest.mark.parametrize(
     ("question", "text", "unasked"),
     [
@@ -527,3 +510,18 @@ def test_who_asks_what_to_do_is_told_that_before_what_happens() -> None:
 )
 def test_what_is_true_of_people_is_told_to_who_asks_about_them(question: str, text: str, unasked: bool) -> None:
     assert of_people_unasked(question, text) is unasked
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("Can sheep eat it? No, it holds copper. Goats can.", ["Can sheep eat it? No, it holds copper.", "Goats can."]),
+        ("Why? How? By frost.", ["Why? How? By frost."]),
+        ("Sheep can. Can goats?", ["Sheep can.", "Can goats?"]),  # nothing answers it
+        ("羊能吃吗？不能。", ["羊能吃吗？不能。"]),
+    ],
+)
+def test_a_question_and_its_answer_are_one_unit(text: str, units: list[str]) -> None:
+    found = units_of(hit(text).passage)
+    assert [unit.text for unit in found] == units
+    assert all(text[unit.start : unit.end] == unit.text for unit in found)

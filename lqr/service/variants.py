@@ -14,10 +14,11 @@ from lqr.app import Application
 from lqr.classifiers.word_pieces import load_pieces
 from lqr.corpus.profile import Profile
 from lqr.corpus.store import Store
-from lqr.entities import places
-from lqr.grounding.refusal import Gate, Verdict, beside, load_weights
+from lqr.entities import TopicFinder, places
+from lqr.grounding.refusal import Gate, Verdict, load_weights
 from lqr.retrieval.retriever import Retriever
 from lqr.retrieval.tokenizer import tokenize
+from lqr.selection import on_another_thing
 from lqr.service.joined import JoinedRetriever, JoinedStore
 from lqr.service.names import naming
 from lqr.types import Hit
@@ -100,7 +101,9 @@ class Variants:
             profile=profile,
             layered=replace(base.pipeline.layered, retriever=searched, places=partial(places, profile)),
             reranker=replace(base.pipeline.reranker, signals=joined.signals),
-            composer=base.pipeline.composer.of_documents(partial(beside, profile), joined.asked_about),
+            composer=base.pipeline.composer.of_documents(
+                partial(on_another_thing, profile, TopicFinder(profile)), joined.asked_about
+            ),
             gate=gate_of(profile) if alone else cast(Gate, EitherGate(gate_of(profile), gate_of(unbound), is_own)),
             model_writer=with_prompt(base.pipeline.model_writer, profile.prompt),
             rules=None if alone else base.pipeline.rules,
