@@ -8,6 +8,11 @@ that share at most half of their content words with any other) and measured here
 asked.jsonl. Every second of the held-out ones is in the fit of models/relevance/blend.json (benchmarks.fit), so the others have a
 column of their own. All were written by a language model that saw the articles and nothing else: the figures tell how far the
 held-out ones are answered as that writer would, no more.
+
+For every second held-out question (those of the fit) all that was found for it was judged besides: what to say, what is fine
+beside it, what is bad there, being true of another case, and what is merely beside the point (judged-held-out.jsonl, by a
+language model that saw the sentences and not which of them are said). The last lines of the table are the shares of what is
+said; what is said and was not found then has no judgement.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,10 +29,13 @@ from typing import Any
 from lqr.app import build
 from lqr.settings import ROOT, Settings
 from lqr.text import holds, plain
-from lqr.types import Answer, Asked
+from lqr.training.judged_pairs import LABELS, Judged, read_judged
+from lqr.types import Answer, Asked, Claim
 
 COMMON = ROOT / "benchmarks" / "written" / "common.jsonl"
+JUDGED = ROOT / "benchmarks" / "written" / "judged-held-out.jsonl"
 SEED = 13
+UNJUDGED = "not judged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,13 @@ def in_the_fit() -> list[Common]:
     return [row for row in read() if row.held_out][::2]
 
 
-def score(row: Common, answer: Answer) -> dict[str, Any]:
+def verdicts(claims: Sequence[Claim], judged: Judged) -> list[str]:
+    """The judgement of each claim, by what it quotes."""
+    names = {plain(text): name for name, marks in judged.marks.items() for _, text in marks}
+    return [names.get(plain(claim.quotes[0]), UNJUDGED) if claim.quotes else UNJUDGED for claim in claims]
+
+
+def score(row: Common, answer: Answer, judged: Judged | None = None) -> dict[str, Any]:
     """What ``answer`` says of the ideal one; a refusal says nothing."""
     claims = [] if answer.refused else [plain(claim.text) for claim in answer.claims]
     said = [any(holds(claim, item.snippet) for claim in claims) for item in row.answer]
@@ -67,6 +81,7 @@ def score(row: Common, answer: Answer) -> dict[str, Any]:
         "said": said,
         "fitting": fitting,
         "found": _found(row, answer),
+        "verdicts": verdicts(answer.claims, judged) if judged and not answer.refused else [],
         "answer": answer.text,
     }
 
@@ -93,7 +108,13 @@ def table(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "first sentence is one of the pieces": share([row["fitting"][0] for row in answered if row["fitting"]]),
         "sentences that are one of the pieces": share([value for row in answered for value in row["fitting"]]),
         "sentences of an answer": round(sum(len(row["fitting"]) for row in answered) / max(len(answered), 1), 2),
+        **_judged([verdict for row in answered for verdict in row["verdicts"]], share),
     }
+
+
+def _judged(said: Sequence[str], share: Callable[[Sequence[bool]], float]) -> dict[str, Any]:
+    """The shares of what is said by judgement; nothing where nothing was judged."""
+    return {f"judged: {name}": share([verdict == name for verdict in said]) for name in (*LABELS, UNJUDGED)} if said else {}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -106,15 +127,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     fitted = {row.question for row in in_the_fit()}
     if options.limit:
         held = random.Random(SEED).sample(held, min(options.limit, len(held)))
+    judged = {row.question: row for row in read_judged(JUDGED)}
     application = build(Settings.load())
     try:
-        rows = [score(row, application.pipeline.ask(row.question)) for row in held]
+        rows = [score(row, application.pipeline.ask(row.question), judged.get(row.question)) for row in held]
     finally:
         application.close()
     tables = {"table": table(rows), "not fitted on": table([row for row in rows if row["question"] not in fitted])}
     print(f"{'':50} {'all':>8} {'not fitted on':>15}")
     for key, value in tables["table"].items():
-        print(f"{key:50} {value:8} {tables['not fitted on'][key]:15}")
+        print(f"{key:50} {value:8} {tables['not fitted on'].get(key, ''):15}")
     if options.out:
         options.out.write_text(json.dumps({**tables, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
     for row in random.Random(SEED).sample(rows, min(options.read, len(rows))):

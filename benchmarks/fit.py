@@ -16,8 +16,8 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from benchmarks.common import in_the_fit
+from benchmarks.common import JUDGED, in_the_fit
 from lqr.app import Application, build
 from lqr.blend import PASSAGE_FEATURES, UNASKED_FEATURES, UNASKED_UNIT_FEATURES, UNIT_FEATURES
 from lqr.evaluation.collections import open_corpus
@@ -37,6 +37,7 @@ from lqr.retrieval.rerank import Reranker
 from lqr.settings import ROOT, Settings
 from lqr.text import holds, plain
 from lqr.training.gate import fit
+from lqr.training.judged_pairs import read_judged
 from lqr.training.pairs import read_rows
 from lqr.types import Hit
 from lqr.writing.composer import nearest, unit_features
@@ -56,13 +57,22 @@ Pool = tuple[str, frozenset[str], tuple[Hit, ...]]  # a question, the ids of its
 class UnitPool:
     """A question, what was found for it, which of that is gold, and the snippets of the units that answer.
 
-    ``wanted`` has the id of a snippet's document with it, or "" where the snippet tells enough.
+    ``wanted`` has the id of a snippet's document with it, or "" where the snippet tells enough. ``judged`` goes before it: each
+    unit that was judged, by its text, with what it was judged to be.
     """
 
     question: str
     hits: tuple[Hit, ...]
     gold: frozenset[str]
     wanted: Sequence[tuple[str, str]]
+    judged: Mapping[str, str] = field(default_factory=dict)
+
+    def right(self, document_id: str, text: str) -> bool | None:
+        """Whether a unit belongs in the answer; None for what is fine beside it, which is neither right nor wrong."""
+        judgement = self.judged.get(plain(text))
+        if judgement is None:
+            return _wanted(self.wanted, document_id, text)
+        return None if judgement == "fine" else judgement == "say"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -118,14 +128,21 @@ def _dev_pools(application: Application, items: Sequence[Item], path: Path) -> l
 
 
 def _common_pools(application: Application) -> list[UnitPool]:
-    """Half of the held-out common questions: precise ones of the dev half name one sentence, these all of an answer."""
+    """Half of the held-out common questions: precise ones of the dev half name one sentence, these all of an answer.
+
+    What was found for them has been judged sentence by sentence.
+    """
+    judged = {
+        row.question: {plain(text): name for name, marks in row.marks.items() for _, text in marks} for row in read_judged(JUDGED)
+    }
     ids = {info.source.removesuffix(".md"): info.id for info in application.store.documents()}
     pools = []
     for row in in_the_fit():
         found = _retrieved(application.pipeline, row.question, False)
         wanted = [(ids[piece.document], piece.snippet) for piece in row.answer if piece.document in ids]
         gold = frozenset(hit.passage.id for hit in found.hits if _wanted(wanted, hit.passage.document_id, hit.passage.text))
-        pools.append(UnitPool(application.pipeline.profile.renamed(row.question), found.hits, gold, wanted))
+        question = application.pipeline.profile.renamed(row.question)
+        pools.append(UnitPool(question, found.hits, gold, wanted, judged.get(row.question, {})))
     return pools
 
 
@@ -239,11 +256,14 @@ def _unit_table(application: Application, pools: Sequence[UnitPool], score: Call
         said = reranker.scorer([(question, (u.passage.topic, u.text)) for _, u in units])
         vectors = encode([question, *(unit.text for _, unit in units)])
         for (i, unit), probability, vector in zip(units, said, vectors[1:], strict=True):
+            right = pool.right(unit.passage.document_id, unit.text)
+            if right is None:
+                continue
             p = float(1 / (1 + np.exp(-ranked[i])))
             features = unit_features(unit, probability, float(vector @ vectors[0]), p)
             features["asked"] = nearest(unit, application.retriever.asked_about(question, unit.passage.id) or ())
             x.append([features[name] for name in UNIT_FEATURES])
-            y.append(_wanted(pool.wanted, unit.passage.document_id, unit.text))
+            y.append(right)
             groups.append(group)
     return np.array(x, dtype=float), np.array(y, dtype=int), np.array(groups)
 

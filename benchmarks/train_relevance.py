@@ -1,6 +1,6 @@
-"""Trains models/relevance in its five steps, from the public sets and the questions written for the articles.
+"""Trains models/relevance in its six steps, from the public sets and the questions written for the articles.
 
-    python -m benchmarks.train_relevance --data DIR --base MINILM_FOLDER_OR_HUB_ID [--out DIR] [--step 1|2|3|4|5]
+    python -m benchmarks.train_relevance --data DIR --base MINILM_FOLDER_OR_HUB_ID [--out DIR] [--step 1|2|3|4|5|6]
 
 Step 1: the public sets and the collection's own headings. Step 2 goes on from step 1 (in OUT/step1) with the written questions
 (knowledge/agriculture/asked.jsonl) and 9,000 pairs of step 1 again. Step 3 goes on from step 2 (in OUT/step2) with the
@@ -10,7 +10,9 @@ answers (unheld.jsonl there), and a little of what was before. Step 5 does the s
 answers them (common.jsonl there, but for those held out), with later conversations (talks.jsonl) and a written question for
 every second passage; and no passage that comes about as near to a question as the right one is called wrong there: the
 negatives of the steps before it were full of such, and taught the encoder to doubt what answers in other words.
-About an hour each on two cores. Near-duplicates of questions.jsonl are left out of steps 2 to 5; nothing else of it is read.
+Step 6 goes on from the shipped model with everything that was written for the articles, and with judged.jsonl there: every
+sentence that was found for a question, sorted by whether it belongs in the answer.
+About an hour each on two cores. Near-duplicates of questions.jsonl are left out of steps 2 to 6; nothing else of it is read.
 
 Step 3 is not the very run that made the shipped model: how many pairs each set gave, and which were held out, was not kept. Kept
 were the base, the hyper-parameters and the totals (models/relevance/training.json), the number of written pairs (its card), and
@@ -30,7 +32,7 @@ from benchmarks.common import COMMON, read
 from lqr.app import Application, build
 from lqr.corpus.asked import FILE_NAME, asked_of, read_asked
 from lqr.settings import ROOT, Settings
-from lqr.training import asked_pairs, pairs, relevance
+from lqr.training import asked_pairs, judged_pairs, pairs, relevance
 from lqr.training.cross_encoder import TrainConfig, train
 from lqr.training.pairs import Pair
 from lqr.types import Asked, Passage
@@ -41,9 +43,12 @@ ASKED_AGAIN, HELD_OUT_PAIRS = 9840, 1140  # pairs of step 3
 CONVERSATIONS = ROOT / "benchmarks" / "written" / "conversations.jsonl"
 UNHELD = ROOT / "benchmarks" / "written" / "unheld.jsonl"  # every second line; the others are for the gate (benchmarks.fit)
 TALKS = ROOT / "benchmarks" / "written" / "talks.jsonl"
+JUDGED = ROOT / "benchmarks" / "written" / "judged.jsonl"
 KEPT_BACK = 40  # conversations that are held out in steps 4 and 5
 OLD_QUESTIONS, OLD_PAIRS = 300, 800  # of the written questions and of the public sets, again in steps 4 and 5
 ASKED_OF = 1300  # passages of which step 5 has a written question
+# Of step 6: judged questions held out, written ones, pairs of the public sets.
+JUDGED_BACK, ASKED_LAST, PUBLIC_LAST = 40, 2000, 6000
 # Pairs of each origin in step 3: all in second-step form and of annotated steps, some of the rest.
 CAPS = {
     "hotpotqa-second": 3668,
@@ -67,11 +72,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--base", default="sentence-transformers/all-MiniLM-L6-v2")
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "relevance")
-    parser.add_argument("--step", type=int, choices=(1, 2, 3, 4, 5), default=1)
+    parser.add_argument("--step", type=int, choices=(1, 2, 3, 4, 5, 6), default=1)
     options = parser.parse_args(argv)
     application = build(Settings.load())
     try:
-        print({1: first, 2: second, 3: third, 4: fourth, 5: fifth}[options.step](application, options))
+        print({1: first, 2: second, 3: third, 4: fourth, 5: fifth, 6: sixth}[options.step](application, options))
     finally:
         application.close()
     return 0
@@ -134,6 +139,43 @@ def fifth(application: Application, options: argparse.Namespace) -> dict[str, fl
     return _going_on(application, options, "step5", TALKS, written, common)
 
 
+def sixth(application: Application, options: argparse.Namespace) -> dict[str, float]:
+    """From the shipped model."""
+    rng = random.Random(SEED)
+    measured = _measured(application)
+    by_source = _by_source(application)
+    judged = judged_pairs.read_judged(JUDGED)
+    kept = {item.question for item in asked_pairs.without_test([Asked(row.question, "", "") for row in judged], measured)}
+    judged = [row for row in judged if row.question in kept]
+    rng.shuffle(judged)
+    held_out = judged_pairs.build(judged[:JUDGED_BACK], by_source)
+    training = 2 * judged_pairs.build(judged[JUDGED_BACK:], by_source)
+    answers = [item for row in read(COMMON) if not row.held_out for item in row.answer]
+    said = [turn for path in (CONVERSATIONS, TALKS) for turns in asked_pairs.read_conversations(path) for turn in turns]
+    written = _asked(application, rng)[:ASKED_LAST]
+    done = {row.question for row in judged}
+    training += _pairs_of(
+        application,
+        [item for item in asked_pairs.without_test([*answers, *said, *written], measured) if item.question not in done],
+        hard=2,
+        sure=True,
+    )
+    training += _unheld(application, measured, hard=3)
+    public = relevance.capped(pairs.build(options.data, seed=SEED, squad_paragraphs=2200), CAPS, rng)
+    training += rng.sample(public, min(PUBLIC_LAST, len(public)))
+    rng.shuffle(training)
+    config = TrainConfig(
+        base=str(ROOT / "models" / "relevance"),
+        out=options.out / "step6",
+        learning_rate=6e-5,
+        max_tokens=176,
+        eval_every=300,
+        dropout=0.0,
+        seed=SEED,
+    )
+    return train(training, held_out, config)
+
+
 def _going_on(
     application: Application,
     options: argparse.Namespace,
@@ -153,9 +195,7 @@ def _going_on(
     sure = bool(more)
     held_out = _pairs_of(application, back, hard=1, sure=sure)
     training = [*_pairs_of(application, [*said, *written], hard=1, sure=sure), *more]
-    lines = UNHELD.read_text(encoding="utf-8").splitlines()[::2]
-    unheld = asked_pairs.without_test([Asked(json.loads(line)["question"], "", "") for line in lines], measured)
-    training += asked_pairs.unheld_pairs([item.question for item in unheld], _search(application), hard=2)
+    training += _unheld(application, measured, hard=2)
     public = relevance.capped(pairs.build(options.data, seed=SEED, squad_paragraphs=2200), CAPS, rng)
     training += rng.sample(public, min(OLD_PAIRS, len(public)))
     rng.shuffle(training)
@@ -169,6 +209,12 @@ def _going_on(
         seed=SEED,
     )
     return train(training, held_out, config)
+
+
+def _unheld(application: Application, measured: Sequence[str], *, hard: int) -> list[Pair]:
+    lines = UNHELD.read_text(encoding="utf-8").splitlines()[::2]
+    unheld = asked_pairs.without_test([Asked(json.loads(line)["question"], "", "") for line in lines], measured)
+    return asked_pairs.unheld_pairs([item.question for item in unheld], _search(application), hard=hard)
 
 
 def _measured(application: Application) -> list[str]:
@@ -187,11 +233,16 @@ def _asked(application: Application, rng: random.Random) -> list[Asked]:
 
 def _pairs_of(application: Application, asked: Sequence[Asked], *, hard: int = 4, sure: bool = False) -> list[Pair]:
     """With ``sure``, without negatives that may answer as well."""
+    cosines = _cosines(application) if sure else None
+    return asked_pairs.build(asked, _by_source(application), _search(application), cosines, hard=hard)
+
+
+def _by_source(application: Application) -> dict[str, Sequence[Passage]]:
     sources = {info.id: info.source.removesuffix(".md") for info in application.store.documents()}
     by_source: dict[str, list[Passage]] = {}
     for passage in application.store.all_passages():
         by_source.setdefault(sources[passage.document_id], []).append(passage)
-    return asked_pairs.build(asked, by_source, _search(application), _cosines(application) if sure else None, hard=hard)
+    return dict(by_source)
 
 
 def _search(application: Application) -> asked_pairs.Search:

@@ -39,6 +39,15 @@ def test_support_cannot_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "--reader is for support only" in capsys.readouterr().err
 
 
+def test_options_of_one_kind_are_refused_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, option, told in (
+        ("relevance", "--squad", "--squad is for reader and evidence only"),
+        ("complexity", "--dropout", "--dropout is for reader and evidence and relevance only"),
+    ):
+        assert main(["train", kind, "--data", str(tmp_path), "--out", str(tmp_path / "out"), option, "0"]) == 1
+        assert told in capsys.readouterr().err
+
+
 def test_support_is_a_fit_to_signals_of_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 KINDS = ("complexity", "relevance", "reader", "evidence", "support")
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
 _EVERY = 20.0  # seconds between two lines of progress where there is no terminal
-_ONLY_COMPLEXITY = ("patience", "adapter", "size", "left_out", "extra", "questions", "no_augment")
+# Options that only some kinds have.
+_ONLY = {
+    ("complexity",): ("patience", "adapter", "size", "left_out", "extra", "questions", "no_augment"),
+    ("support",): ("reader",),
+    ("reader", "evidence"): ("squad", "rounds"),
+    ("reader", "evidence", "relevance"): ("dropout",),
+}
 
 
 def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
@@ -43,6 +49,7 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
     parser.add_argument("--epochs", type=float, metavar="N", help="at most (default: 10 for complexity, else that of the recipe)")
     parser.add_argument("--batch", type=int, metavar="N", help="rows a step (default: 32, for the reader 24)")
     parser.add_argument("--learning-rate", type=float, metavar="X", help="peak (default: 5e-5 for complexity, else the recipe's)")
+    parser.add_argument("--dropout", type=float, metavar="X", help="share (default: the base's; 0 halves a step's time on a CPU)")
     parser.add_argument("--seed", type=int, default=13, metavar="N", help="of data, order and weights (default: 13)")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="of torch; 0 lets it choose (default: 0)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in --out")
@@ -50,6 +57,9 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--reader", action="store_true", default=None, help="train a token reader too; without it, a fit to signals of words"
     )
+    group = parser.add_argument_group("reader only")
+    group.add_argument("--squad", type=int, metavar="N", help="questions of SQuAD (default: 12000)")
+    group.add_argument("--rounds", type=int, metavar="N", help="windows for each question of the multi-hop sets (default: 2)")
     group = parser.add_argument_group("complexity only")
     group.add_argument("--patience", type=int, metavar="N", help="half epochs without a better held-out loss (default: 3)")
     group.add_argument("--adapter", type=int, metavar="RANK", help="train a LoRA adapter instead of every weight (default: 0)")
@@ -64,12 +74,11 @@ def add(commands: Commands, shared: argparse.ArgumentParser) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    if arguments.kind != "complexity":
-        given = [name for name in _ONLY_COMPLEXITY if getattr(arguments, name) is not None]
-        if given:
-            raise SettingsError(f"--{given[0].replace('_', '-')} is for complexity only; leave it out for {arguments.kind}")
-    if arguments.reader and arguments.kind != "support":
-        raise SettingsError(f"--reader is for support only; leave it out for {arguments.kind}")
+    for kinds, names in _ONLY.items():
+        given = [name for name in names if getattr(arguments, name) is not None]
+        if given and arguments.kind not in kinds:
+            option = given[0].replace("_", "-")
+            raise SettingsError(f"--{option} is for {' and '.join(kinds)} only; leave it out for {arguments.kind}")
     if not arguments.data.is_dir():
         raise ReadError(f"{arguments.data} is not a folder; --data takes the one that holds the public sets")
     settings = Settings.load(collection=arguments.collection)
@@ -132,7 +141,7 @@ def _reader(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]
     from lqr.training import windows
     from lqr.training.reader import train_reader
 
-    tasks = windows.build(arguments.data, seed=arguments.seed)
+    tasks = windows.build(arguments.data, seed=arguments.seed, **_given(arguments, "squad", "rounds"))
     config = replace(_pair_config(arguments, settings), max_tokens=320, eval_every=240)  # windows are longer than pairs
     if arguments.batch is None:
         config = replace(config, batch=24)
@@ -161,7 +170,7 @@ def _pair_config(arguments: argparse.Namespace, settings: Settings) -> Any:
     from lqr.training.cross_encoder import TrainConfig
 
     config = TrainConfig(base=_base(arguments, settings), out=arguments.out, seed=arguments.seed, threads=arguments.threads)
-    return replace(config, **_given(arguments, "epochs", "batch", "learning_rate"))
+    return replace(config, **_given(arguments, "epochs", "batch", "learning_rate", "dropout"))
 
 
 def _base(arguments: argparse.Namespace, settings: Settings) -> str:

@@ -36,6 +36,7 @@ class TrainConfig:
     bf16: bool = True
     eval_every: int = 400  # optimiser steps
     threads: int = 0  # 0 = torch's own choice
+    dropout: float | None = None  # None = the model's own; drawing it takes half the time of a step on a CPU
     frozen: int = 0  # the first so many layers, and the word embeddings, stay as they are: for going on from a trained model
 
 
@@ -77,6 +78,7 @@ def train(pairs: Sequence[Pair], held_out: Sequence[Pair], config: TrainConfig, 
         model = PairEncoder(AutoModel.from_pretrained(config.base, attn_implementation="eager"))
 
     freeze(model, config.frozen)
+    set_dropout(model, config.dropout)
 
     def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
         inputs = encode_pairs(tokenizer, [r["question"] for r in rows], [r["text"] for r in rows], config.max_tokens)
@@ -118,6 +120,15 @@ def freeze(model: Any, layers: int) -> None:
     still = [".embeddings.", *(f".layer.{number}." for number in range(layers))] if layers else []
     for name, weights in model.named_parameters():
         weights.requires_grad = not any(part in f".{name}" for part in still)
+
+
+def set_dropout(model: Any, share: float | None) -> None:
+    """Drop ``share`` of the values wherever ``model`` drops any; None leaves it as it is."""
+    import torch
+
+    for module in model.modules():
+        if share is not None and isinstance(module, torch.nn.Dropout):
+            module.p = share
 
 
 def trainer_arguments(config: TrainConfig, rows: int, **more: Any) -> Any:

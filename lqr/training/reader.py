@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lqr.training.cross_encoder import TrainConfig, calibration_error, fit_temperature, trainer_arguments
+from lqr.training.cross_encoder import TrainConfig, calibration_error, fit_temperature, set_dropout, trainer_arguments
 from lqr.training.relevance import apart
 from lqr.training.windows import SPAN, ReadingTask
 
@@ -62,6 +62,7 @@ def train_reader(tasks: Sequence[ReadingTask], config: TrainConfig, *, resume: b
         network.evidence.load_state_dict(trained.head.state_dict())
     else:
         network = SpanEncoder(AutoModel.from_pretrained(config.base, attn_implementation="eager").float())
+    set_dropout(network, config.dropout)
 
     class WithLoss(torch.nn.Module):  # the Trainer wants a loss from the model; inference has no need of it
         def __init__(self) -> None:
