@@ -20,6 +20,9 @@ from lqr.settings import Settings
 from lqr.types import Hit, Passage
 
 ROWS_BESIDE = 40  # rows that a kept one brings along: the writer reads them all, and a visitor's table may have thousands
+# Of the weight of a sentence, what an article on another animal, crop or region leaves, which speaks of the asked one by the way,
+# and one on another topic than the article that is named. At 0.25 the latter lost "is the colostrum any good?".
+OTHER_ANIMAL, OTHER_TOPIC = 0.25, 0.5
 SAME_TABLE = "a row of the same table"  # ``Hit.why`` of a row that came along with another one
 
 
@@ -105,22 +108,24 @@ class Selection:
 
 def on_another_thing(
     profile: Profile, named_in: TopicFinder, parts: Sequence[str], passages: Sequence[Passage]
-) -> set[tuple[int, str]]:
-    """``(place in parts, passage id)`` wherever the article of a passage is on another thing than that part of a question.
+) -> dict[tuple[int, str], float]:
+    """What is left of the weight of a passage for a part of a question: by ``(place in parts, passage id)``, where not all is.
 
-    That is another animal, crop or region (:func:`~lqr.grounding.refusal.beside`); or any thing but the one that the title of
-    another of the articles names: what "Hypocalcaemia in ewes" says of pregnancy toxaemia goes behind "Pregnancy toxaemia".
-    The latter only where every part names it: of two things that are set against one another either article may tell of both,
-    and what is asked of an answer stands in other articles than what the answer was sought with.
+    Little is where its article is on another animal, crop or region (:func:`~lqr.grounding.refusal.beside`); some where it is
+    on any thing but the one that the title of another article names: what "Hypocalcaemia in ewes" says of pregnancy toxaemia
+    goes behind "Pregnancy toxaemia". The latter only where every part names it: of two things that are set against one another
+    either article may tell of both, and what is asked of an answer stands in other articles than what the answer was sought with.
     """
     titles = {passage.title for passage in passages}
     named = titles.intersection(*(named_in(part, titles) for part in parts))
-    return {
-        (place, passage.id)
-        for place, part in enumerate(parts)
-        for passage in passages
-        if (named and passage.title not in named) or beside(profile, part, passage)
-    }
+    left: dict[tuple[int, str], float] = {}
+    for place, part in enumerate(parts):
+        for passage in passages:
+            if beside(profile, part, passage):
+                left[place, passage.id] = OTHER_ANIMAL
+            elif named and passage.title not in named:
+                left[place, passage.id] = OTHER_TOPIC
+    return left
 
 
 def _take_turns(rankings: Sequence[Sequence[str]]) -> list[str]:

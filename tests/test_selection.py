@@ -12,7 +12,7 @@ from lqr.entities import TopicFinder
 from lqr.retrieval.continuity import Thread
 from lqr.retrieval.layered import Retrieved
 from lqr.retrieval.rerank import Reranker
-from lqr.selection import ROWS_BESIDE, SAME_TABLE, Selection, on_another_thing
+from lqr.selection import OTHER_ANIMAL, OTHER_TOPIC, ROWS_BESIDE, SAME_TABLE, Selection, on_another_thing
 from lqr.settings import Settings
 from lqr.types import Hit, Passage
 
@@ -73,19 +73,19 @@ def test_what_another_article_says_of_a_disease_goes_behind_its_own() -> None:
     def about(title: str) -> Passage:
         return Passage(title, title, title, (), "Vets add glucose.", 0, 0, 17)
 
-    def apart(profile: Profile, parts: list[str], passages: list[Passage]) -> set[tuple[int, str]]:
+    def apart(profile: Profile, parts: list[str], passages: list[Passage]) -> dict[tuple[int, str], float]:
         return on_another_thing(profile, TopicFinder(profile), parts, passages)
 
     own, other, asked = about("Pregnancy toxaemia in ewes"), about("Hypocalcaemia"), ["How is pregnancy toxaemia treated?"]
-    assert apart(Profile(), asked, [own, other]) == {(0, "Hypocalcaemia")}
-    assert apart(Profile(), ["Pregnancy toxaemia or hypocalcaemia?"], [own, other]) == set()  # both are named
-    assert apart(Profile(), ["How is a ewe that lies down treated?"], [own, other]) == set()  # no article is
-    assert apart(Profile(), asked, [other]) == set()  # nor one that was found
+    assert apart(Profile(), asked, [own, other]) == {(0, "Hypocalcaemia"): OTHER_TOPIC}
+    assert apart(Profile(), ["Pregnancy toxaemia or hypocalcaemia?"], [own, other]) == {}  # both are named
+    assert apart(Profile(), ["How is a ewe that lies down treated?"], [own, other]) == {}  # no article is
+    assert apart(Profile(), asked, [other]) == {}  # nor one that was found
     twice = [*asked, "How is pregnancy toxaemia prevented?"]
-    assert apart(Profile(), twice, [own, other]) == {(0, "Hypocalcaemia"), (1, "Hypocalcaemia")}
+    assert apart(Profile(), twice, [own, other]) == {(n, "Hypocalcaemia"): OTHER_TOPIC for n in (0, 1)}
     compared = [*asked, "How is hypocalcaemia treated?"]
-    assert apart(Profile(), compared, [own, other]) == set()
+    assert apart(Profile(), compared, [own, other]) == {}
     chained = [*asked, "How much glucose is given?"]
-    assert apart(Profile(), chained, [own, other]) == set()
+    assert apart(Profile(), chained, [own, other]) == {}
     farm = Profile(scope={"animal": (("sheep", "ewe"), ("goats",))})
-    assert apart(farm, ["What do sheep eat?"], [about("Goats"), about("Hay")]) == {(0, "Goats")}
+    assert apart(farm, ["What do sheep eat?"], [about("Goats"), about("Hay")]) == {(0, "Goats"): OTHER_ANIMAL}

@@ -309,8 +309,8 @@ def test_what_is_not_there_and_how_many_name_no_row(composer: Composer, question
 
 
 def test_an_article_on_the_asked_animal_goes_before_one_that_names_it_by_the_way() -> None:
-    def beside(parts: Sequence[str], passages: Sequence[Passage]) -> set[tuple[int, str]]:
-        return {(0, passage.id) for passage in passages if passage.title == "Goats"}
+    def beside(parts: Sequence[str], passages: Sequence[Passage]) -> dict[tuple[int, str], float]:
+        return {(0, passage.id): 0.25 for passage in passages if passage.title == "Goats"}
 
     goats = hit("Copper that is safe for goats is 25 mg, and for sheep it is 10 mg.", title="Goats")
     sheep = hit("For sheep 10 mg of copper in the whole diet is a safe amount.", title="Sheep")
@@ -525,3 +525,15 @@ def test_a_question_and_its_answer_are_one_unit(text: str, units: list[str]) -> 
     found = units_of(hit(text).passage)
     assert [unit.text for unit in found] == units
     assert all(text[unit.start : unit.end] == unit.text for unit in found)
+
+
+def test_a_named_row_far_behind_the_best_is_not_the_one_that_is_meant() -> None:
+    rows = [
+        hit("Class: Ram lamb, 8 months; Ewes: 20 to 25", kind="table_row", number=0),
+        hit("Class: Ram with synchronised ewes; Ewes: 5 to 10", kind="table_row", number=1),
+    ]
+    near = [replace(u, score=s) for r, s in zip(rows, (0.3, 0.2), strict=True) for u in units_of(r.passage)]
+    far = [replace(u, score=s) for u, s in zip(near, (0.3, 0.01), strict=True)]
+    question = "How many ewes with one ram?"
+    assert "synchronised" in " ".join(unit.text for unit in whole_tables(question, near[:1], near))
+    assert [unit.text for unit in whole_tables(question, far[:1], far)] == [rows[0].passage.text]

@@ -9,7 +9,7 @@ Knows nothing of how passages were found; makes no text of its own beyond "Yes."
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +32,6 @@ OTHER_SHARE = 0.6
 REDUNDANT = 0.88  # cosine above which two sentences say the same
 MAX_UNITS = {"short": 3, "long": 5}
 WRONG_KIND = 0.55  # weight of a sentence without a figure where a figure was asked for
-BESIDE = 0.25  # weight of a sentence from an article on another thing, which speaks of the asked one by the way
 APART = 0.5  # weight of a sentence on look-alikes, first aid or people, true of another case, where none was asked for
 REPEATS = 0.4  # a sentence whose figures were all said must bring at least this share of new words
 MAX_LIST = 8
@@ -51,7 +50,7 @@ _ENUMERATES = re.compile(
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-Beside = Callable[[Sequence[str], Sequence[Passage]], Collection[tuple[int, str]]]
+Beside = Callable[[Sequence[str], Sequence[Passage]], Mapping[tuple[int, str], float]]
 AskedAbout = Callable[[str, str], Sequence[tuple[str, float]] | None]
 
 
@@ -88,8 +87,8 @@ class Composer:
     Args:
         scorer: the evidence model.
         encode: gives unit vectors, for redundancy.
-        beside: where the article of a passage is on another thing than a part of the question, so that others go before it:
-            ``(place among the parts, passage id)``.
+        beside: what is left of a sentence's weight where its article is on another thing than a part of the question, by place
+            among the parts and id of the passage (:func:`lqr.selection.on_another_thing`).
         asked: what :meth:`~lqr.retrieval.retriever.Retriever.asked_about` gives: which piece of a passage answers which question.
     """
 
@@ -101,7 +100,7 @@ class Composer:
         encode: Callable[[Sequence[str]], Any],
         blend: Blend | None = None,
         *,
-        beside: Beside = lambda parts, passages: (),
+        beside: Beside = lambda parts, passages: {},
         asked: AskedAbout = lambda question, passage_id: None,
     ) -> None:
         self._scorer, self._encode, self._blend, self._beside, self._asked = scorer, encode, blend or Blend(), beside, asked
@@ -129,8 +128,7 @@ class Composer:
         scored, part_scores = self._score(question, parts, units, relevance, vectors)
         best = max(unit.score for unit in scored)
         beside = self._beside(parts or (question,), [hit.passage for hit in hits])
-        scored = [replace(u, score=u.score * BESIDE) if (u.part, u.passage.id) in beside else u for u in scored]
-        scored = [replace(u, score=u.score * _standing(question, u)) for u in scored]
+        scored = [replace(u, score=u.score * beside.get((u.part, u.passage.id), 1.0) * _standing(question, u)) for u in scored]
         chosen = self._choose(question, parts, scored, vectors)
         text, claims = write(question, chosen, scored, parts)
         return Composition(text, claims, best, part_scores)

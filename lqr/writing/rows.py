@@ -19,6 +19,7 @@ MAX_ROWS = 6
 ROW_SHARE = 0.25  # of the best row's score, for a row of a table whose rows the question does not name
 STRANGE_SHARE = 0.5  # the same, for a row that has no word with the question in common that sets it apart from another row
 BESIDE_SENTENCE = 0.8  # of the score of a sentence that answers, for a row that the question does not name
+NAMED_SHARE = 0.1  # of the score of the table's best row: below it, a row that the question names is not the one that is meant
 TWIN_SHARE = 0.5  # of the score of a row, for another that the question names by the very same words
 
 # Words that say how much and of what unit, not which row: "30 kg lambs" does not ask for the row "Weaner, 20 to 25 kg".
@@ -52,7 +53,10 @@ def whole_tables(question: str, chosen: Sequence[Unit], scored: Sequence[Unit]) 
     result = list(chosen)
     for place in dict.fromkeys(table_of(u) for u in chosen if u.kind == "row"):
         row = next(u for u in chosen if u.kind == "row" and table_of(u) == place)
-        rows, part = _asked_for(question, table_with(row, scored)), row.part
+        table, part = table_with(row, scored), row.part
+        rows = _asked_for(question, table)
+        if rows and max(u.score for u in rows) < NAMED_SHARE * max(u.score for u in table):
+            rows = None
         lead = max((u for u in chosen if u.part == part), key=lambda u: u.score)
         if rows is None and not (lead.kind == "row" and table_of(lead) == place):
             result = [
@@ -64,7 +68,7 @@ def whole_tables(question: str, chosen: Sequence[Unit], scored: Sequence[Unit]) 
                 or (u.score >= BESIDE_SENTENCE * lead.score and not _counted(u.text))
             ]
             continue
-        rows = rows if rows is not None else _best(question, table_with(row, scored))
+        rows = rows if rows is not None else _best(question, table)
         result = [u for u in result if u.kind != "row" or table_of(u) != place] + [replace(u, part=part) for u in rows]
     return result
 
