@@ -11,7 +11,7 @@ answers them (common.jsonl there, but for those held out), with later conversati
 every second passage; and no passage that comes about as near to a question as the right one is called wrong there: the
 negatives of the steps before it were full of such, and taught the encoder to doubt what answers in other words.
 Step 6 goes on from the shipped model with everything that was written for the articles, and with judged.jsonl there: every
-sentence that was found for a question, sorted by whether it belongs in the answer.
+sentence that was found for a question, sorted by whether it belongs in the answer (the shipped model saw its first 335 lines).
 About an hour each on two cores. Near-duplicates of questions.jsonl are left out of steps 2 to 6; nothing else of it is read.
 
 Step 3 is not the very run that made the shipped model: how many pairs each set gave, and which were held out, was not kept. Kept
