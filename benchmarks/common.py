@@ -11,8 +11,8 @@ held-out ones are answered as that writer would, no more.
 
 For every second held-out question (those of the fit) all that was found for it was judged besides: what to say, what is fine
 beside it, what is bad there, being true of another case, and what is merely beside the point (judged-held-out.jsonl, by a
-language model that saw the sentences and not which of them are said). The last lines of the table are the shares of what is
-said; what is said and was not found then has no judgement.
+language model that saw the sentences and not which of them are said; it has whole sentences, judged.jsonl their beginnings). The
+last lines of the table are the shares of what is said; what is said and was not found then has no judgement.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def in_the_fit() -> list[Common]:
 
 def verdicts(claims: Sequence[Claim], judged: Judged) -> list[str]:
     """The judgement of each claim, by what it quotes."""
-    names = {plain(text): name for name, marks in judged.marks.items() for _, text in marks}
+    names = judged.by_text()
     return [names.get(plain(claim.quotes[0]), UNJUDGED) if claim.quotes else UNJUDGED for claim in claims]
 
 

@@ -132,9 +132,7 @@ def _common_pools(application: Application) -> list[UnitPool]:
 
     What was found for them has been judged sentence by sentence.
     """
-    judged = {
-        row.question: {plain(text): name for name, marks in row.marks.items() for _, text in marks} for row in read_judged(JUDGED)
-    }
+    judged = {row.question: row.by_text() for row in read_judged(JUDGED)}
     ids = {info.source.removesuffix(".md"): info.id for info in application.store.documents()}
     pools = []
     for row in in_the_fit():

@@ -26,6 +26,7 @@ import json
 import random
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.common import COMMON, read
@@ -154,26 +155,11 @@ def sixth(application: Application, options: argparse.Namespace) -> dict[str, fl
     said = [turn for path in (CONVERSATIONS, TALKS) for turns in asked_pairs.read_conversations(path) for turn in turns]
     written = _asked(application, rng)[:ASKED_LAST]
     done = {row.question for row in judged}
-    training += _pairs_of(
-        application,
-        [item for item in asked_pairs.without_test([*answers, *said, *written], measured) if item.question not in done],
-        hard=2,
-        sure=True,
-    )
+    others = [item for item in [*asked_pairs.without_test([*answers, *said], measured), *written] if item.question not in done]
+    training += _pairs_of(application, others, hard=2, sure=True)
     training += _unheld(application, measured, hard=3)
-    public = relevance.capped(pairs.build(options.data, seed=SEED, squad_paragraphs=2200), CAPS, rng)
-    training += rng.sample(public, min(PUBLIC_LAST, len(public)))
-    rng.shuffle(training)
-    config = TrainConfig(
-        base=str(ROOT / "models" / "relevance"),
-        out=options.out / "step6",
-        learning_rate=6e-5,
-        max_tokens=176,
-        eval_every=300,
-        dropout=0.0,
-        seed=SEED,
-    )
-    return train(training, held_out, config)
+    config = replace(_from_shipped(options.out / "step6"), max_tokens=176, eval_every=300, dropout=0.0)
+    return _with_public(options, training, PUBLIC_LAST, held_out, config, rng)
 
 
 def _going_on(
@@ -196,18 +182,26 @@ def _going_on(
     held_out = _pairs_of(application, back, hard=1, sure=sure)
     training = [*_pairs_of(application, [*said, *written], hard=1, sure=sure), *more]
     training += _unheld(application, measured, hard=2)
+    config = replace(_from_shipped(options.out / step), max_tokens=160, eval_every=200, frozen=2)
+    return _with_public(options, training, OLD_PAIRS, held_out, config, rng)
+
+
+def _from_shipped(out: Path) -> TrainConfig:
+    return TrainConfig(base=str(ROOT / "models" / "relevance"), out=out, learning_rate=6e-5, seed=SEED)
+
+
+def _with_public(
+    options: argparse.Namespace,
+    training: list[Pair],
+    count: int,
+    held_out: Sequence[Pair],
+    config: TrainConfig,
+    rng: random.Random,
+) -> dict[str, float]:
+    """Trains on ``training`` and so many pairs of the public sets."""
     public = relevance.capped(pairs.build(options.data, seed=SEED, squad_paragraphs=2200), CAPS, rng)
-    training += rng.sample(public, min(OLD_PAIRS, len(public)))
+    training = [*training, *rng.sample(public, min(count, len(public)))]
     rng.shuffle(training)
-    config = TrainConfig(
-        base=str(ROOT / "models" / "relevance"),
-        out=options.out / step,
-        learning_rate=6e-5,
-        max_tokens=160,
-        eval_every=200,
-        frozen=2,
-        seed=SEED,
-    )
     return train(training, held_out, config)
 
 

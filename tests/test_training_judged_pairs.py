@@ -10,11 +10,11 @@ import pytest
 from benchmarks.train_relevance import JUDGED
 from lqr.errors import ReadError
 from lqr.training.judged_pairs import LABELS, Judged, build, read_judged
-from lqr.types import Passage
+from lqr.types import BlockKind, Passage
 
 
-def passage(number: int, text: str, kind: str = "paragraph") -> Passage:
-    return Passage(f"d-{number}", "d", "Salt", ("How much",), text, number, 0, len(text), kind)  # type: ignore[arg-type]
+def passage(number: int, text: str, kind: BlockKind = "paragraph") -> Passage:
+    return Passage(f"d-{number}", "d", "Salt", ("How much",), text, number, 0, len(text), kind)
 
 
 SALT = passage(0, "Ewes need 8 g of salt a day. Licks must stay dry. Loose salt is best.")

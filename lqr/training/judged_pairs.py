@@ -31,6 +31,10 @@ class Judged:
     question: str
     marks: Mapping[str, tuple[Mark, ...]]
 
+    def by_text(self) -> dict[str, str]:
+        """The judgement of each marked text, in its plain form, whatever document it is of."""
+        return {plain(text): name for name, marks in self.marks.items() for _, text in marks}
+
 
 def read_judged(path: Path) -> list[Judged]:
     """The judged questions of a JSON-lines file.
